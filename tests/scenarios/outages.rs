@@ -3,6 +3,8 @@
 use super::exchange::both_ask;
 use super::steps::{AFTER, BEFORE, GENEROUS, begin, exchange, rekey_in_silence, resend_lost};
 use super::transport::overtaken;
+use crate::support::analyze_world;
+use rekeyscope_report::words::answer_lines;
 use rekeyscope_testkit::scenario::World;
 
 /// Doubling timeouts of the sender, milliseconds: 6.2 s in all.
@@ -400,6 +402,75 @@ fn small_answers_only(w: &mut World, open: bool) {
 
 pub(crate) fn large_packets_never_pass(w: &mut World) {
     small_answers_only(w, true);
+}
+
+/// They are compressed, and so is nothing that passes.
+pub(crate) fn compressed_packets_never_pass(w: &mut World) {
+    w.compressed = true;
+    small_answers_only(w, true);
+}
+
+/// Compressed packets passed before, so that compression does not tell what passes.
+pub(crate) fn large_compressed_packets_lost(w: &mut World) {
+    w.compressed = true;
+    only_small_pass(w, true);
+}
+
+/// No link has so small an MTU.
+fn small_packets_never_pass(w: &mut World) {
+    w.segment_len = 700;
+    small_answers_only(w, true);
+}
+
+/// The server's pings are not answered for a while; data of the client arrives.
+fn pings_lost_then(w: &mut World, cut: bool) {
+    (w.download, w.upload) = (false, true);
+    w.steady(BEFORE);
+    w.ping_client(true);
+    w.cut = cut;
+    for _ in 0..6 {
+        w.steady(1_000);
+        w.ping_client(false);
+    }
+    w.cut = false;
+    w.steady(1_000);
+    w.ping_client(true);
+    w.steady(AFTER);
+}
+
+pub(crate) fn pings_lost(w: &mut World) {
+    pings_lost_then(w, false);
+}
+
+pub(crate) fn pings_in_fragments_lost(w: &mut World) {
+    pings_lost_then(w, true);
+}
+
+#[test]
+fn the_form_of_what_is_lost_is_told() {
+    let answer = |play: fn(&mut World), with_keys: bool| {
+        let mut w = World::new();
+        play(&mut w);
+        answer_lines(&analyze_world(w, with_keys))
+    };
+    let line = |play: fn(&mut World), with_keys: bool| answer(play, with_keys).headline;
+    let compressed = answer(compressed_packets_never_pass, true);
+    assert!(
+        compressed.headline.starts_with("Compressed packets"),
+        "{compressed:?}"
+    );
+    assert!(compressed.remedy.contains("IPComp"), "{compressed:?}");
+    for other in [large_packets_never_pass, large_compressed_packets_lost] {
+        let line = line(other, true);
+        assert!(line.starts_with("Large packets"), "{line}");
+    }
+    for keys in [true, false] {
+        let small = answer(small_packets_never_pass, keys);
+        assert!(small.why.contains("No MTU is so small"), "{keys}: {small:?}");
+    }
+    let [cut, whole] = [pings_in_fragments_lost, pings_lost].map(|play| line(play, true));
+    assert!(cut.starts_with("Fragmented pings got no reply from"), "{cut}");
+    assert!(whole.starts_with("Pings got no reply from"), "{whole}");
 }
 
 pub(crate) fn nothing_passes_any_more(w: &mut World) {

@@ -579,6 +579,22 @@ pub(super) const SCENARIOS: &[Scenario] = &[
     ),
     scenario("echoes lost beside data", &[], echoes_lost_beside_data),
     scenario(
+        "compressed packets never pass",
+        &["large_never_passed"],
+        compressed_packets_never_pass,
+    ),
+    scenario(
+        "large compressed packets lost",
+        &["large_packets"],
+        large_compressed_packets_lost,
+    ),
+    scenario("pings lost", &["unexplained"], pings_lost),
+    scenario(
+        "pings in fragments lost",
+        &["unexplained"],
+        pings_in_fragments_lost,
+    ),
+    scenario(
         "later fragments not captured",
         &[
             "finding capture_drops",

@@ -45,7 +45,7 @@ pub use crate::outage::{
     LEAST_ANSWERED, LEAST_IN_LOOK, LEAST_REST, LOOK, LatePackets, MOST_PER_ANSWER, Outages, REPLAY_WINDOWS,
     three_take, window_takes,
 };
-pub use crate::packet::{EspNumber, FiveTuple, InnerPayload, Packet, SackBlocks, TcpHeader};
+pub use crate::packet::{EspNumber, FiveTuple, InnerPayload, Packet, PacketForm, SackBlocks, TcpHeader};
 pub use crate::run::{FINEST, TransmissionRun};
 pub use crate::sealed::{SealedLine, SealedPacket, SealedTraffic};
 pub use crate::segment::{Acknowledgement, ConnectionId, Fate, PairId, Segment, SegmentKind, Settlement};

@@ -24,6 +24,7 @@ fn originals(initial: u32, lens: &[u32]) -> Vec<Packet> {
         packet.esp = Some(EspNumber {
             spi: 7,
             number: k as u64 + 1,
+            ..EspNumber::default()
         });
         seq = seq.wrapping_add(*len);
         all.push(packet);
@@ -88,7 +89,11 @@ fn transfer(initial: u32, count: u32, lost: &[bool]) -> Vec<Packet> {
     for packet in &mut all {
         if packet.direction == Direction::AToB {
             number += 1;
-            packet.esp = Some(EspNumber { spi: 7, number });
+            packet.esp = Some(EspNumber {
+                spi: 7,
+                number,
+                ..EspNumber::default()
+            });
         }
     }
     all
@@ -196,7 +201,7 @@ proptest! {
                 timestamps: Some((seq, ack)),
             };
             let mut packet = tcp(at(k as i64), k as u64, direction, header);
-            packet.esp = Some(EspNumber { spi: u32::from(sa % 3), number: u64::from(ack % 100) });
+            packet.esp = Some(EspNumber { spi: u32::from(sa % 3), number: u64::from(ack % 100), ..EspNumber::default() });
             let segment = tracker.push(&packet);
             prop_assert!(segment.new + segment.again <= segment.len);
         }

@@ -95,6 +95,7 @@ fn packet(line: &str, frame: u64, initial: Initial) -> Packet {
                 packet.esp = Some(EspNumber {
                     spi: number(pair('/').0),
                     number: u64::from(number(pair('/').1)),
+                    ..EspNumber::default()
                 });
             }
             "id" => packet.ip_id = value.parse().unwrap(),

@@ -243,6 +243,7 @@ mod tests {
                 esp: Some(EspNumber {
                     spi: 1,
                     number: u64::from(number),
+                    ..EspNumber::default()
                 }),
                 tuple: Some(direction.pick(data, data.reversed())),
                 ip_id: 0,

@@ -3,7 +3,7 @@
 use super::quiets::Quiets;
 use crate::decode::{Decoded, Pending};
 use rekeyscope_impact::explain::MOST_FRAMES;
-use rekeyscope_ipsec::esp::inner::Inner;
+use rekeyscope_ipsec::esp::inner::{Inner, Layers};
 use rekeyscope_ipsec::rekey::slot;
 use rekeyscope_ipsec::sa::association::Association;
 use rekeyscope_ipsec::sa::database::SaIndex;
@@ -12,7 +12,8 @@ use rekeyscope_model::analysis::{Direction, Event};
 use rekeyscope_model::time::{NANOS_PER_MILLI, Timestamp};
 use rekeyscope_traffic::{
     DeliveredBytes, DeliveryLine, EspNumber, InnerPayload, Interval, LEAST_TIMEOUT, LatePackets, Outages,
-    Packet, PairId, Preview, SealedLine, SealedPacket, SealedTraffic, Segment, SegmentKind, Tracker,
+    Packet, PacketForm, PairId, Preview, SealedLine, SealedPacket, SealedTraffic, Segment, SegmentKind,
+    Tracker,
 };
 use std::net::IpAddr;
 
@@ -226,6 +227,11 @@ pub(crate) fn inner_packet(
         esp: Some(EspNumber {
             spi: u32::try_from(sa).unwrap_or(u32::MAX),
             number,
+            form: match opened {
+                true if inner.layers.contains(Layers::IPCOMP) => PacketForm::Compressed,
+                true if inner.first_fragment => PacketForm::Cut,
+                _ => PacketForm::Plain,
+            },
         }),
         tuple: inner.flow.filter(|_| opened),
         ip_id: inner.ip_id,

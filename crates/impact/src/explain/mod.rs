@@ -55,7 +55,9 @@ pub use set_up::{SetUpFailure, ToldSetUp, told_login, told_set_up};
 pub use slow_sa::{ToldSlowSa, told_slow_sa};
 pub use table::{CostOfRenewal, ExplanationRow, Moment, ROWS, explain, row_of};
 pub use told::{ToldEverywhere, ToldOutages, others_pass, told_everywhere, told_outages};
-pub use variant::{AsksBehindDelete, asks_behind_delete, brought_back, is_at_rest, is_of_one_sa, variant};
+pub use variant::{
+    AsksBehindDelete, asks_behind_delete, brought_back, is_at_rest, is_of_echoes, is_of_one_sa, variant,
+};
 pub use view::DELETE_OF_A_REKEY;
 pub use view::MOST_FRAMES;
 pub use windows::{WindowsClient, is_of_windows, renews_as_windows, told_windows};

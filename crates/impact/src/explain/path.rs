@@ -5,7 +5,7 @@ use crate::explain::view::OutageView;
 use rekeyscope_model::analysis::{Certainty, Event, EventKind, Explanation, ExplanationCause};
 use rekeyscope_model::chance::{LEAST_NOT_BY_CHANCE, SEVERAL};
 use rekeyscope_model::time::Timestamp;
-use rekeyscope_traffic::{CarriedKind, INITIAL_RTO, ShownBy};
+use rekeyscope_traffic::{CarriedKind, INITIAL_RTO, PacketForm, ShownBy};
 
 /// A sender whose data went to the old address has tried twice again by then (after one timeout, and two more).
 pub(super) const CHANGE_TAKES_EFFECT: i64 = 3 * INITIAL_RTO;
@@ -261,6 +261,11 @@ fn of_one_sa(view: &OutageView<'_>, silence: &Event) -> Explanation {
     }
 }
 
+/// Every link of IPv6 passes so many bytes (RFC 8200 §5), and hardly any of IPv4 fewer.
+const LEAST_LINK_MTU: u32 = 1_280;
+/// Headers around the bytes that are counted here take no more: IP, UDP and ESP outside, IP and TCP inside.
+const MOST_HEADERS: u32 = 160;
+
 pub(super) fn large_packets(view: &OutageView<'_>) -> Option<Explanation> {
     let outage = view.outage;
     let undelivered = &outage.undelivered;
@@ -286,6 +291,13 @@ pub(super) fn large_packets(view: &OutageView<'_>) -> Option<Explanation> {
         .filter(|(_, exchange)| exchange.end <= until && !undelivered.never_larger)
         .last();
     let since = outage.from.plus_nanos(-view.near());
+    let compressed = undelivered.form == PacketForm::Compressed && told.is_none();
+    let no_mtu = |bytes: &u32| bytes + MOST_HEADERS <= LEAST_LINK_MTU && told.is_none();
+    let certainty = if compressed {
+        Certainty::Read
+    } else {
+        Certainty::Inferred
+    };
     Some(Explanation {
         event: told.map(|event| event.index),
         evidence: view
@@ -298,18 +310,20 @@ pub(super) fn large_packets(view: &OutageView<'_>) -> Option<Explanation> {
         // Whoever asked knows whether the replies came.
         by: match told {
             Some(event) => event.by,
+            None if compressed => Some(outage.silences[0].side),
             None => (!proven).then_some(outage.silences[1].side),
         },
         count: told
             .and_then(|event| event.count)
             .or(largest_passed.map(u64::from)),
         connections: Some(u64::from(undelivered.connections)).filter(|n| *n >= SEVERAL),
+        lost_bytes: smallest.filter(no_mtu).map(u64::from),
         ..match told {
             Some(event) => Explanation::of(ExplanationCause::FirstFragments, event.known),
             None if undelivered.never_larger => {
-                Explanation::of(ExplanationCause::LargeNeverPassed, Certainty::Inferred)
+                Explanation::of(ExplanationCause::LargeNeverPassed, certainty)
             }
-            None => Explanation::of(ExplanationCause::LargePackets, Certainty::Inferred),
+            None => Explanation::of(ExplanationCause::LargePackets, certainty),
         }
     })
 }
@@ -391,10 +405,15 @@ pub(super) fn unexplained(view: &OutageView<'_>) -> Option<Explanation> {
     let lost_before = undelivered.carried == CarriedKind::Tcp
         && undelivered.shown_by == ShownBy::MissingNumbers
         && u64::from(undelivered.gaps) >= LEAST_NOT_BY_CHANCE;
-    let certainty = certainty_of(undelivered.carried);
+    let echoes = undelivered.carried == CarriedKind::Echo;
+    let certainty = match undelivered.form {
+        PacketForm::Cut if echoes => Certainty::Read,
+        _ => certainty_of(undelivered.carried),
+    };
+    let asked = || echoes.then_some(undelivered.swallowed.into());
     (!rest).then(|| Explanation {
         by: lost_before.then_some(sender.side),
-        count: lost_before.then_some(undelivered.gaps.into()),
+        count: lost_before.then_some(undelivered.gaps.into()).or_else(asked),
         ..Explanation::of(ExplanationCause::Unexplained, certainty)
     })
 }

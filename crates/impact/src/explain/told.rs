@@ -4,6 +4,7 @@ use crate::explain::failure::{Failure, failure};
 use crate::explain::loss::waits_for_lost;
 use crate::explain::renewal::is_cost_of_renewal;
 use crate::explain::slow_sa::told_slow_sa;
+use crate::explain::variant::is_of_echoes;
 use rekeyscope_model::analysis::{
     Analysis, AttemptOutcome, Certainty, EventKind, Explanation, ExplanationCause, Flow, Impact, Outage,
     OutageEnd, Tunnel, Verdict,
@@ -254,6 +255,8 @@ fn no_way(analysis: &Analysis, outage: &Outage) -> Option<f64> {
     // A capture that lacks packets does not show whether a way was closed.
     let explanation = outage.explanation.as_ref();
     explanation.filter(|explanation| explanation.cause != ExplanationCause::CaptureHole)?;
+    // Who sends echo requests waits for no timer.
+    explanation.filter(|explanation| !is_of_echoes(explanation))?;
     // A renewal that brought the way back did so with its last message, so there was no way until then.
     let goes_on_silent = outage.explanation.as_ref().is_some_and(|explanation| {
         let silent = [ExplanationCause::PeerSilent, ExplanationCause::PathSilent];

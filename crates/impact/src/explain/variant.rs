@@ -47,7 +47,11 @@ pub fn variant(
             }
         }
         Cause::TooBig if is(EventKind::TooBigInside) => Some("too-big-inside"),
+        Cause::LargePackets | Cause::LargeNeverPassed if explanation.certainty == Certainty::Read => {
+            Some("compressed")
+        }
         Cause::LargePackets if explanation.by.is_some() => Some("large-or-all"),
+        Cause::LargePackets | Cause::LargeNeverPassed if explanation.lost_bytes.is_some() => Some("no-mtu"),
         Cause::LargePackets if explanation.count.is_none() => Some("large-packets-only"),
         Cause::Unexplained if explanation.by.is_some() => Some("lost-before"),
         Cause::EspSilent if is_of_one_sa(explanation) => Some("one-sa-silent"),
@@ -101,6 +105,13 @@ pub fn asks_behind_delete(analysis: &Analysis, explanation: &Explanation) -> Ask
 pub fn is_of_one_sa(explanation: &Explanation) -> bool {
     let by_event = explanation.cause == ExplanationCause::EspSilent && explanation.event.is_some();
     by_event || explanation.cause == ExplanationCause::OneSided
+}
+
+/// Whether nothing explains why echo requests got no reply, and what else may have been lost is not known.
+pub fn is_of_echoes(explanation: &Explanation) -> bool {
+    explanation.cause == ExplanationCause::Unexplained
+        && explanation.by.is_none()
+        && explanation.count.is_some()
 }
 
 /// Whether only checks were sent to a side that fell silent: the transfer was over.

@@ -41,6 +41,7 @@ impl Descent<'_, '_> {
             let below = match self.walk.next(Layer::Protocol(protocol)) {
                 Ok(Found::Ip(packet, place)) => {
                     self.enter(&packet, place);
+                    self.inner.first_fragment = packet.piece.is_some_and(|piece| piece.offset == 0);
                     if packet.piece.is_some_and(|piece| piece.offset > 0) {
                         self.inner.fragment = true;
                         let len = self.walk.layer_len();

@@ -64,6 +64,8 @@ outage-path-silent = both sides { $probably }fell silent { $at }
 outage-first-fragments = large packets of { $who } { $probably }stopped coming whole { $at }
 outage-large-packets = large packets { $probably }stopped passing { $at }
 outage-large-or-all = large packets probably stopped passing { $at }
+outage-compressed = compressed packets from { $moment } on never passed
+outage-no-mtu = packets from { $lost } bytes on { $probably }stopped passing { $at }
 outage-large-never-passed = large packets sent from { $moment } on { $probably }never passed
 outage-numbers-back = ESP numbers of { $who } { $probably }went back by { $bytes } { $at }
 outage-left-out = { $who } { $probably }fell out of a new SA { $at }
@@ -86,15 +88,21 @@ outage-l2tp-closed = { $who } { $probably }ended the L2TP session { $at }
 outage-replay-window = { $who } { $probably }dropped late packets { $at }
 outage-unexplained = { $known ->
     [inferred] Data probably did not arrive
+    [echo] Pings got no reply
+    [cut] Fragmented pings got no reply
    *[proven] Nothing was delivered
 } from { $from } to { $to }; the capture shows no cause.
 outage-lost-before = Nothing was delivered from { $from } to { $to }: packets of { $who } were lost.
 outage-unexplained-open = { $known ->
     [inferred] Data has probably not arrived
+    [echo] Pings have got no reply
+    [cut] Fragmented pings have got no reply
    *[proven] Nothing has been delivered
 } since { $from } ({ $seconds }); the capture shows no cause.
 outage-unexplained-times = { $known ->
     [inferred] Data probably did not arrive
+    [echo] Pings got no reply
+    [cut] Fragmented pings got no reply
    *[proven] Nothing was delivered
 } { $n } times ({ $seconds }); the capture shows no cause.
 outage-capture-hole = the capture lacks packets from { $from } to { $to }: nothing shows whether any passed
@@ -256,6 +264,8 @@ explains-first-fragments = of { $bytes } ESP packets of { $who } only the first 
 explains-large-packets = packets of up to { $bytes } bytes passed, and full-sized ones did not, so the limit lies between them.
 explains-large-or-all = no full-sized packet was acknowledged. Replies to echoes of { $who } (up to { $bytes } bytes) left for it meanwhile, and these packets do not show whether they arrived.
 explains-large-never-passed = packets of up to { $bytes } bytes passed, and full-sized ones never did: the limit lies between them.
+explains-compressed = each packet of { $who } that was lost is compressed (IPComp), and no such packet ever passed. Packets of up to { $bytes } bytes that are not compressed did.
+explains-no-mtu = packets of up to { $bytes } bytes passed, and those of { $lost } and more did not. No MTU is so small: each link of the Internet passes 1,280 bytes (RFC 8200).
 explains-large-packets-only = echoes were answered, and no full-sized packet arrived.
 explains-numbers-back = on the same SA they went from { $from } to { $to } and came a second time with other bytes, as when a restart or failover goes on with an old counter: a receiver with replay protection takes none of these packets.
 explains-left-out = packets of { $who } ended both ways with the switch to the new SA, which carries other hosts. Its traffic selectors probably leave { $who } out. Both ends may have stopped by themselves just then: these packets do not show which.
@@ -295,11 +305,15 @@ explains-slow-exchange = the data waited for the new SA, whose exchange began at
 explains-slow-renewal = { explains-slow-exchange }
 explains-l2tp-closed = a message of L2TP or PPP ended the session inside the tunnel; IPsec went on.
 explains-replay-window = { $count } packets came behind 32 or more later ones and had to be sent again.
-explains-unexplained = not known. The capture shows { $count ->
-    [0] no lost packet
-    [one] one packet that did not arrive
-   *[other] { $count } packets that did not arrive
-}, and no failure of the tunnel that would explain it.
+explains-unexplained = { $known ->
+    [cut] all { $count } pings without a reply were cut into fragments before encryption, and these packets do not show where the pieces were lost.
+    [echo] not known. { $count } pings got no reply, and no failure of the tunnel would explain it.
+   *[other] not known. The capture shows { $count ->
+        [0] no lost packet
+        [one] one packet that did not arrive
+       *[other] { $count } packets that did not arrive
+    }, and no failure of the tunnel that would explain it.
+}
 explains-lost-before = they were lost before this capture: ESP numbers are missing { $count } times in it, and no event of the tunnel would explain that.
 outage-dead = The way was closed for { $dead }; then the sender waited for its retransmission timer.
 outage-timer = After that the sender still waited for its retransmission timer.
@@ -412,6 +426,8 @@ cure-path-silent = look at the path between the ends, and capture at the other o
 cure-first-fragments = find the firewall or router between { $who } and this capture that drops fragments, and let them pass; or avoid them: a smaller MTU or MSS inside the tunnel (`rekeyscope overhead{ $suite } --mtu LIMIT`), or fragmentation before encryption. The rekeys are not the cause.
 cure-large-packets = find the largest packet that passes between the tunnel's ends outside the tunnel (`ping` with DF), and set the MSS that `rekeyscope overhead{ $suite } --mtu LIMIT` gives. If it began with a renewal, compare suite and encapsulation before and after it.
 cure-large-or-all = find the largest packet that passes between the tunnel's ends outside the tunnel (`ping` with DF), and set the MSS that `rekeyscope overhead{ $suite } --mtu LIMIT` gives. If small packets do not reach { $who } either (its `ping` through the tunnel gets no answer), see whether it has the SA that they come on (its log, its list of SAs).
+cure-compressed = switch IPComp off at both ends (libreswan `compress=no`, strongSwan `ipcomp = no`). Or switch off ESP offload and GRO at { $other }, or update it: it does not take such packets.
+cure-no-mtu = find what drops them by something else than an MTU: compression (switch IPComp off and try again), offload at the receiver, a filter. Keys show which packets are compressed.
 cure-large-never-passed = find the largest packet that passes (`ping` with DF), and set the MSS that `rekeyscope overhead{ $suite } --mtu LIMIT` gives, for both directions; or let ICMP 'fragmentation needed' pass. The rekeys are not the cause.
 cure-numbers-back = at { $who }, let the cluster synchronise ESP sequence numbers (or begin well above the last one known), or let the node that takes over rekey at once. The rekeys are not the cause.
 cure-left-out = see in the logs which traffic selectors the renewal negotiated, and let both ends ask for the same ones each time, with { $who } in them.
@@ -442,7 +458,10 @@ cure-damaged = find what damages packets before this capture: line, modem, radio
 cure-late = keep each SA on one path, or give the receiver a larger replay window (strongSwan: `replay_window`).
 cure-replay-window = keep each SA on one path, or give { $who } a larger replay window (strongSwan: `replay_window`).
 cure-capture-hole = give the keys (--keys FILE): they show whether the path lost these packets or the capture alone.
-cure-unexplained = capture at the end of { $who }, too: that would tell where the packets were lost.
+cure-unexplained = { $known ->
+    [cut] send what needs no fragments: let the gateway tell the tunnel's MTU (ICMP), or clamp the MSS. Look for what drops fragments at { $who } (a filter, `scrub` of pf), and capture
+   *[other] capture
+} at the end of { $who }, too: that would tell where the packets were lost.
 # Neither registry nor policy nor IKEv2 changes the limit
 cure-windows = { $part }{ $most }. No setting moves the limit: 250,000 kB is what Windows proposes.
 cure-windows-ready = let { $gateway } use a new SA as soon as the exchange is over (another version or system)

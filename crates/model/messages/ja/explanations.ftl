@@ -63,6 +63,8 @@ outage-path-silent = 両側からの通信が{ $at }途絶{ $probably }
 outage-first-fragments = { $who }の大きなパケットが{ $at }欠損{ $probably }
 outage-large-packets = 大きなパケットだけが{ $at }途絶{ $probably }
 outage-large-or-all = 大きなパケットだけが{ $at }途絶（推定）
+outage-compressed = { $moment }以降の圧縮パケットが通らず
+outage-no-mtu = { $lost } バイト以上が{ $at }途絶{ $probably }
 outage-large-never-passed = { $moment }以降の大きなパケットが通らず{ $probably }
 outage-numbers-back = { $who }の ESP 番号が{ $at } { $bytes } 戻り{ $probably }
 outage-left-out = { $who }が{ $at } SA から脱落{ $probably }
@@ -85,15 +87,21 @@ outage-l2tp-closed = { $who }が{ $at } L2TP のセッションを切断{ $proba
 outage-replay-window = { $who }が{ $at }遅れたパケットを破棄{ $probably }
 outage-unexplained = { $from }から { $to }まで{ $known ->
     [inferred] データが届かず（推定）
+    [echo] ping が応答なく
+    [cut] 分割された ping が応答なく
    *[proven] 何も届かず
 }、原因はキャプチャからは不明
 outage-lost-before = { $from }から { $to }まで何も届かず（{ $who }のパケットが損失）
 outage-unexplained-open = { $from }の時点から { $seconds }間、{ $known ->
     [inferred] データが届かず（推定）
+    [echo] ping が応答なく
+    [cut] 分割された ping が応答なく
    *[proven] 何も届かず
 }、原因はキャプチャからは不明
 outage-unexplained-times = { $known ->
     [inferred] データが届かない時間（推定）
+    [echo] ping に応答がない時間
+    [cut] 分割された ping に応答がない時間
    *[proven] 何も届かない時間
 }が { $n } 回（{ $seconds }）、原因はキャプチャからは不明
 outage-capture-hole = { $from }から { $to }までキャプチャに欠落があり、通信の有無は不明
@@ -227,6 +235,8 @@ explains-first-fragments = { $who }の ESP パケット { $bytes } 個は先頭�
 explains-large-packets = { $bytes } バイトまでのパケットは通り、最大長のパケットは届いていません。通る上限はその間です。
 explains-large-or-all = 最大長のパケットへの確認応答がありません。{ $who }のエコー要求への応答（{ $bytes } バイトまで）はその間も送られていますが、届いたかどうかはこれらのパケットからは分かりません。
 explains-large-never-passed = { $bytes } バイトまでのパケットは通り、最大長のパケットは一度も届いていません。通る上限はその間です。
+explains-compressed = 失われた{ $who }のパケットはすべて圧縮されており（IPComp）、圧縮されたパケットは一度も通っていません。圧縮されていない { $bytes } バイトまでのパケットは通っています。
+explains-no-mtu = { $bytes } バイトまでのパケットは通り、{ $lost } バイト以上は届いていません。インターネットのリンクは 1,280 バイトを通すので（RFC 8200）、これほど小さい MTU はありません。
 explains-large-packets-only = エコーには応答がありましたが、最大長のパケットは届きませんでした。
 explains-numbers-back = 同じ SA の番号が { $from } から { $to } に戻り、同じ番号が別の内容で再び使われました。再起動やフェイルオーバーで古いカウンターから続けた場合に起こります。リプレイ検査を行う受信側は、これらのパケットをすべて破棄します。
 explains-left-out = { $who }のパケットは、新しい SA への切り替えとともに両方向とも途絶えました。新しい SA はほかのホストのパケットを運んでいます。新しい SA のトラフィックセレクターに { $who }がおそらく含まれていません。両端がその時ちょうど送信をやめた可能性もあり、これらのパケットからは区別できません。
@@ -263,9 +273,13 @@ explains-slow-exchange = データは { $moment }に始まった鍵交換が終�
 explains-slow-renewal = { explains-slow-exchange }
 explains-l2tp-closed = トンネル内の L2TP または PPP のメッセージがセッションを終了しました。IPsec は続いています。
 explains-replay-window = パケット { $count } 個が、後続の 32 個以上に追い越されて到着し、再送されました。
-explains-unexplained = 不明です。{ $count ->
-    [0] 失われたパケットも、原因となるトンネルの障害も、キャプチャには見られません。
-   *[other] 届かなかったパケットが { $count } 個ありますが、原因となるトンネルの障害はキャプチャに見られません。
+explains-unexplained = { $known ->
+    [cut] 応答のない ping { $count } 個はすべて、暗号化の前にフラグメントに分割されています。それらがどこで失われたかは、これらのパケットからは分かりません。
+    [echo] 不明です。ping { $count } 個に応答がありませんが、原因となるトンネルの障害はキャプチャに見られません。
+   *[other] 不明です。{ $count ->
+        [0] 失われたパケットも、原因となるトンネルの障害も、キャプチャには見られません。
+       *[other] 届かなかったパケットが { $count } 個ありますが、原因となるトンネルの障害はキャプチャに見られません。
+    }
 }
 explains-lost-before = キャプチャより手前で失われています。その間に ESP シーケンス番号が { $count } か所で欠けており、説明となるトンネルのイベントはありません。
 outage-dead = 通信できない状態が { $dead }続き、その後は送信側が再送タイマーの満了を待っていました。
@@ -373,6 +387,8 @@ cure-path-silent = 両側の間の経路を調べ、反対側でもキャプチ�
 cure-first-fragments = { $who }とこのキャプチャの間でフラグメントを破棄しているファイアウォールかルーターを探し、通すようにしてください。または、フラグメントを避けてください: トンネル内の MTU か MSS を小さくする（`rekeyscope overhead{ $suite } --mtu LIMIT`）、暗号化の前に分割する。リキーは原因ではありません。
 cure-large-packets = トンネルの外側で両端の間を通る最大のパケットを調べ（DF 付きの `ping`）、`rekeyscope overhead{ $suite } --mtu LIMIT` が示す MSS を設定してください。リキーの時から始まっている場合は、その前後の暗号スイートとカプセル化を比べてください。
 cure-large-or-all = トンネルの外側で両端の間を通る最大のパケットを調べ（DF 付きの `ping`）、`rekeyscope overhead{ $suite } --mtu LIMIT` が示す MSS を設定してください。小さなパケットも{ $who }に届かない（トンネル内の `ping` に応答がない）場合は、それらが届く SA を{ $who }が持っているか（ログ、SA の一覧）を調べてください。
+cure-compressed = 両端で IPComp を無効にしてください（libreswan `compress=no`、strongSwan `ipcomp = no`）。または、これらを受け付けない{ $other }の ESP オフロードと GRO を無効にするか、更新してください。
+cure-no-mtu = MTU 以外で破棄する原因を調べてください。圧縮（IPComp を無効にして比較）、受信側のオフロード、フィルターなどです。圧縮されているかどうかは鍵があれば分かります。
 cure-large-never-passed = 通る最大のパケットを調べ（DF 付きの `ping`）、`rekeyscope overhead{ $suite } --mtu LIMIT` が示す MSS を両方向に設定してください。または ICMP「fragmentation needed」を通してください。リキーは原因ではありません。
 cure-numbers-back = { $who }のクラスターで ESP シーケンス番号を同期させる（または最後の番号より十分大きい値から始める）か、引き継いだノードがすぐに鍵を更新するようにしてください。リキーは原因ではありません。
 cure-left-out = リキーで合意されたトラフィックセレクターをログで調べ、毎回 { $who }を含む同じものを両側が要求するようにしてください。
@@ -403,7 +419,10 @@ cure-damaged = キャプチャ地点より手前でパケットを壊すもの�
 cure-late = SA ごとに経路を 1 本にするか、受信側のリプレイウィンドウを広げてください（strongSwan: `replay_window`）。
 cure-replay-window = SA ごとに経路を 1 本にするか、{ $who }のリプレイウィンドウを広げてください（strongSwan: `replay_window`）。
 cure-capture-hole = 鍵を指定してください（--keys FILE）。経路での損失か、キャプチャだけの欠落かが分かります。
-cure-unexplained = { $who }の側でもキャプチャしてください。パケットがどこで失われたかが分かります。
+cure-unexplained = { $known ->
+    [cut] フラグメント化が要らない大きさで送ってください（ゲートウェイがトンネルの MTU を ICMP で伝える、MSS を制限する）。{ $who }でフラグメントを破棄するもの（フィルター、pf の `scrub`）も調べ、
+   *[other] {""}
+}{ $who }の側でもキャプチャしてください。パケットがどこで失われたかが分かります。
 cure-windows = { $part }{ $most }。上限 250,000 kB は Windows の提案値で、設定では変更できません。
 cure-windows-ready = { $gateway }が鍵交換の直後から新しい SA を使えるようにしてください（別のバージョンや機器）
 cure-windows-exchange = { $gateway }で鍵交換（{ $took }）を短くしてください（PFS なし、楕円曲線グループ、より速い機器）

@@ -91,6 +91,9 @@ plain_data! {
         /// Number of connections that stood still, where large packets alone did not pass.
         #[serde(default)]
         pub connections: Option<u64>,
+        /// Bytes of the smallest packet that did not pass, where no MTU is so small.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub lost_bytes: Option<u64>,
     }
 }
 
@@ -122,6 +125,7 @@ impl Explanation {
             limit_packets: None,
             count: None,
             connections: None,
+            lost_bytes: None,
         }
     }
 }

@@ -7,8 +7,8 @@ use crate::words::focus::Focus;
 use crate::words::lengths::{moment, range};
 use crate::words::{clean, format};
 use rekeyscope_impact::explain::{
-    AsksBehindDelete, Moment, asks_behind_delete, brought_back, is_crossed, leaves_unused, renews_as_windows,
-    row_of, slow_answers, stopped_before, variant,
+    AsksBehindDelete, Moment, asks_behind_delete, brought_back, is_crossed, is_of_echoes, leaves_unused,
+    renews_as_windows, row_of, slow_answers, stopped_before, variant,
 };
 use rekeyscope_model::algorithm::proposal;
 use rekeyscope_model::analysis::{
@@ -248,7 +248,7 @@ impl<'a> Explained<'a> {
                 said(event.and_then(|event| Some(event.by?.to_string()))),
             )
             .with("other", self.other())
-            .with("known", e.certainty.as_str())
+            .with("known", self.known())
             .with("what", self.what())
             .with("renews", self.who_renews())
             .with(
@@ -270,6 +270,7 @@ impl<'a> Explained<'a> {
             .with("notify", said(self.notification().map(clean::line)))
             .with("count", count)
             .with("bytes", format::count(count))
+            .with("lost", format::count(e.lost_bytes.unwrap_or(0)))
             .with("mtu", count.to_string())
             .with(
                 "took",
@@ -291,6 +292,15 @@ impl<'a> Explained<'a> {
             .with("moment", self.began())
             .with("from", from)
             .with("to", to)
+    }
+
+    /// The certainty, or that echo requests alone, in fragments or not, show it.
+    pub(crate) fn known(&self) -> &'static str {
+        match self.explanation.certainty {
+            Certainty::Read if is_of_echoes(self.explanation) => "cut",
+            _ if is_of_echoes(self.explanation) => "echo",
+            known => known.as_str(),
+        }
     }
 
     /// The time that the cause lasted, where it is another than that of the silence.

@@ -136,10 +136,26 @@ impl World {
         .concat();
         let sum = checksum(&echo).to_be_bytes();
         echo[2..4].copy_from_slice(&sum);
-        if of_client {
-            self.esp_up(&packets::l2tp(&ipv4(client, server, 1, &echo)));
+        let (src, dst) = if of_client {
+            (client, server)
         } else {
-            self.esp_down(&packets::l2tp(&ipv4(server, client, 1, &echo)));
+            (server, client)
+        };
+        let header = Ipv4 {
+            src,
+            dst,
+            protocol: 1,
+            id: if self.cut { self.next_message_id as u16 } else { 0 },
+            ..Ipv4::default()
+        };
+        let size = if self.cut { 40 } else { echo.len() };
+        for piece in header.fragments(&echo, size) {
+            let packet = packets::l2tp(&piece);
+            if of_client {
+                self.esp_up(&packet);
+            } else {
+                self.esp_down(&packet);
+            }
         }
     }
 

@@ -8,9 +8,9 @@ use crate::scenario::sa::Sa;
 const INNER: u8 = 17;
 
 /// RFC 4303 §2 with AES-CBC (RFC 3602) and HMAC-SHA1-96 (RFC 2404).
-pub(super) fn seal(sa: Sa, payload: &[u8]) -> Vec<u8> {
+pub(super) fn seal(sa: Sa, inner: u8, payload: &[u8]) -> Vec<u8> {
     let iv = [&sa.spi.to_be_bytes()[..], &[0; 8], &sa.sequence.to_be_bytes()].concat();
-    Suite::of_spi(sa.spi).seal_with(&iv, sa.spi, sa.sequence.into(), false, INNER, payload)
+    Suite::of_spi(sa.spi).seal_with(&iv, sa.spi, sa.sequence.into(), false, inner, payload)
 }
 
 /// RFC 4302 §2 around UDP. The ICV is made of the header and the payload only: nobody checks it.

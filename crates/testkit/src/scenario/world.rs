@@ -1,7 +1,7 @@
 //! Both peers, the wire between them and the capture on it.
 
 use crate::containers::Packet;
-use crate::headers::{Ipv4, ethernet, ipv4, udp};
+use crate::headers::{Ipv4, ethernet, ip_comp, ipv4, udp};
 use crate::scenario::packets::{authenticate, seal};
 use crate::scenario::sa::{Carried, Sa};
 use std::collections::{HashMap, VecDeque};
@@ -62,6 +62,10 @@ pub struct World {
     pub blind: bool,
     /// Whatever is larger than 700 bytes comes with a wrong ICV.
     pub damaged: bool,
+    /// Whatever is larger than 700 bytes is compressed (IPComp).
+    pub compressed: bool,
+    /// Echoes are cut into fragments before they are encrypted.
+    pub cut: bool,
     /// The file has the last packet first.
     pub backwards: bool,
     /// The initiator's cookie or SPI of the phase 1 in use.
@@ -111,6 +115,8 @@ impl World {
             rest_dropped: None,
             blind: false,
             damaged: false,
+            compressed: false,
+            cut: false,
             backwards: false,
             cookie,
             cookies: vec![cookie],
@@ -152,7 +158,10 @@ impl World {
     /// The next packet of an SA; the SA after it.
     fn esp(&mut self, mut sa: Sa, src: [u8; 4], dst: [u8; 4], payload: &[u8]) -> Sa {
         sa.sequence += 1;
-        let mut esp = seal(sa, payload);
+        let mut esp = match self.compressed && payload.len() > 700 {
+            true => seal(sa, 108, &ip_comp(17, 2, payload)),
+            false => seal(sa, 17, payload),
+        };
         if let Some(end) = esp.last_mut().filter(|_| self.damaged && payload.len() > 700) {
             *end ^= 1;
         }

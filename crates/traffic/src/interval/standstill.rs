@@ -1,6 +1,7 @@
 //! Stretches in which nothing was delivered between two inner addresses.
 
 use super::lost::LostPacket;
+use crate::packet::PacketForm;
 use crate::segment::PairId;
 use rekeyscope_model::analysis::Direction;
 use rekeyscope_model::time::Timestamp;
@@ -68,6 +69,8 @@ pub struct Undelivered {
     pub largest_passed: u32,
     /// The packets that passed are as large as any that ever had: the size limit was there before.
     pub never_larger: bool,
+    /// Form of all packets that did not arrive; of compressed ones, where none of these ever arrived.
+    pub form: PacketForm,
     /// Undelivered packets (of the first 64) that came behind the replay window of 32 numbers.
     pub behind_window: u32,
     /// The capture stands beside the receiver, and shows all that it sends.

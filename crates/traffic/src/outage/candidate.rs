@@ -1,7 +1,7 @@
 //! A stretch between two deliveries, and what was sent in it in vain.
 
 use crate::interval::LostPacket;
-use crate::packet::{EspNumber, Packet};
+use crate::packet::{EspNumber, Packet, PacketForm};
 use crate::segment::ConnectionId;
 use crate::tcp::LEAST_TIMEOUT;
 use rekeyscope_model::time::Timestamp;
@@ -113,6 +113,16 @@ impl InVain {
     pub(super) fn smallest_until(&self, time: Timestamp) -> Option<u32> {
         let earlier = self.packets.iter().filter(|packet| packet.time <= time);
         earlier.map(|packet| packet.bytes).min()
+    }
+
+    /// The form of all that are kept, where it is one.
+    pub(super) fn form(&self) -> Option<PacketForm> {
+        let mut forms = self
+            .packets
+            .iter()
+            .map(|packet| packet.esp.map_or(PacketForm::Plain, |esp| esp.form));
+        let first = forms.next()?;
+        forms.all(|form| form == first).then_some(first)
     }
 
     /// The first one that is kept.

@@ -5,6 +5,7 @@ use super::candidate::{Before, Candidate, Delivered, InVain, TransferEnd};
 use super::echoes::Echoes;
 use super::large::LargeSegments;
 use crate::interval::{CarriedKind, LostPacket};
+use crate::packet::PacketForm;
 use crate::run::FINEST;
 use crate::segment::{Fate, PairId, Settlement};
 use crate::tcp::{INITIAL_RTO, INITIAL_WINDOW, LEAST_TIMEOUT};
@@ -80,6 +81,8 @@ pub(super) struct PairDelivery {
     pub(super) datagrams: Option<Datagrams>,
     /// The last packet that is no TCP.
     last_other: Option<Delivered>,
+    /// Compressed segments arrived.
+    pub(super) compressed_arrived: bool,
     /// Bytes of TCP that arrived.
     pub(super) tcp_bytes: u64,
     /// Largest segment, and the last one.
@@ -158,7 +161,10 @@ impl PairDelivery {
         let only_small = self.large.take(settled, (self.before(), largest), &self.echoes);
         self.only_small.extend(only_small.filter(|_| room));
         match settled.fate {
-            Fate::Arrived => self.arrive(at, settled),
+            Fate::Arrived => {
+                self.compressed_arrived |= at.esp.is_some_and(|esp| esp.form == PacketForm::Compressed);
+                self.arrive(at, settled);
+            }
             Fate::Swallowed | Fate::Abandoned => self.fail(LostPacket::of(settled), 0),
             Fate::Superfluous { unheard } => self.fail(LostPacket::of(settled), unheard),
             Fate::Waiting => {}

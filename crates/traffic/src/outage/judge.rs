@@ -2,6 +2,7 @@
 
 use super::candidate::{Candidate, InVain, TransferEnd};
 use crate::interval::{CarriedKind, ShownBy, StandstillKind, Undelivered};
+use crate::packet::PacketForm;
 use crate::tcp::{INITIAL_RTO, INITIAL_WINDOW, LEAST_TIMEOUT};
 use rekeyscope_model::chance::LEAST_NOT_BY_CHANCE;
 use rekeyscope_model::time::{NANOS_PER_SECOND, Timestamp};
@@ -59,6 +60,8 @@ pub(super) struct Circumstances {
     pub(super) largest_passed: u32,
     /// The packets that passed are as large as any that ever had: the size limit was there before.
     pub(super) never_larger: bool,
+    /// Compressed packets of its sender arrived at some time.
+    pub(super) compressed_arrived: bool,
     /// Undelivered packets that came behind the replay window.
     pub(super) behind_window: u32,
     /// Echoes between the two were answered in it.
@@ -169,6 +172,10 @@ pub(super) fn judge(
         replies: around.replies,
         largest_passed: around.largest_passed,
         never_larger: around.never_larger,
+        form: match in_vain.form() {
+            Some(PacketForm::Compressed) if around.compressed_arrived => PacketForm::Plain,
+            form => form.unwrap_or_default(),
+        },
         behind_window: around.behind_window,
         beside_receiver: before.beside_receiver,
         receiver_rests: false,

@@ -643,6 +643,7 @@ impl Outages {
             replies: replies.0,
             largest_passed: echoes(own.direction).1.max(replies.1).max(small.largest),
             never_larger: false,
+            compressed_arrived: own.compressed_arrived,
             behind_window: self.behind_window_in(candidate),
             way_is_open: answered(own.direction) > 0 || answered(reverse) > 0,
             open,

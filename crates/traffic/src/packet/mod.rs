@@ -3,4 +3,4 @@
 mod wire_packet;
 
 pub use rekeyscope_model::flow::{FiveTuple, MOST_SACK_BLOCKS, SackBlocks, TcpHeader};
-pub use wire_packet::{EspNumber, InnerPayload, Packet};
+pub use wire_packet::{EspNumber, InnerPayload, Packet, PacketForm};

@@ -5,12 +5,26 @@ use rekeyscope_model::flow::{FiveTuple, TcpHeader};
 use rekeyscope_model::time::Timestamp;
 
 /// The packet's place in its security association. Both numbers are opaque here: the numbers of one SPI only ascend.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub struct EspNumber {
     /// SPI.
     pub spi: u32,
     /// Sequence number, with its high half where the association has extended ones.
     pub number: u64,
+    /// Form of what is inside.
+    pub form: PacketForm,
+}
+
+/// Forms of an inner packet which a receiver may fail to take, though it takes others.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+pub enum PacketForm {
+    /// Whole, and as it was sent.
+    #[default]
+    Plain,
+    /// Compressed (IPComp, RFC 3173).
+    Compressed,
+    /// The first of several fragments.
+    Cut,
 }
 
 /// The payload of the packet.

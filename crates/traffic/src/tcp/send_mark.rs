@@ -1,6 +1,7 @@
 //! Marks that order the transmissions of one side.
 
 use super::rtt::most_of_a_round_trip;
+use crate::packet::PacketForm;
 use rekeyscope_model::time::{NANOS_PER_MILLI, Timestamp};
 
 /// Identifications further apart do not compare: the counter may have gone round.
@@ -22,6 +23,7 @@ pub(crate) struct SendMark {
     pub(crate) timestamp: Option<u32>,
     /// 0: none.
     pub(crate) ip_id: u16,
+    pub(crate) form: PacketForm,
 }
 
 impl SendMark {

@@ -1,7 +1,7 @@
 //! Both sides of a connection.
 
 use super::associations::EspArrival;
-use crate::packet::{EspNumber, InnerPayload, Packet, TcpHeader};
+use crate::packet::{EspNumber, InnerPayload, Packet, PacketForm, TcpHeader};
 use crate::segment::{Acknowledgement, ConnectionId, Fate, PairId, Segment, SegmentKind, Settlement};
 use crate::tcp::{
     AckSource, Handshake, INITIAL_WINDOW, RttEstimator, SendContext, SendMark, SendSequence, Transmitted,
@@ -141,6 +141,7 @@ impl Connection {
             association: numbered.association,
             timestamp: header.timestamps.map(|(value, _)| value),
             ip_id: packet.ip_id,
+            form: packet.esp.map_or(PacketForm::Plain, |esp| esp.form),
         };
         if let Some(ticks) = mark.timestamp {
             self.sides[own].clock.take(ticks, packet.time);
@@ -345,6 +346,7 @@ fn settlement(
         esp: (mark.association != 0).then_some(EspNumber {
             spi: mark.spi,
             number: mark.number,
+            form: mark.form,
         }),
         sent_once: sent.copies.is_empty(),
         fate,

@@ -99,6 +99,7 @@ pub fn read(outer: &str, inner: &str) -> Result<LabCapture> {
             let place = EspNumber {
                 spi: hex(spi) as u32,
                 number: number(sequence),
+                ..EspNumber::default()
             };
             esp.insert(number::<u64>(frame), (place, dst.to_owned()));
             let headers = IP_HEADER + if udp_length.is_empty() { 0 } else { UDP_HEADER };

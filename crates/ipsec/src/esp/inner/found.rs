@@ -69,6 +69,8 @@ pub struct Inner {
     pub ip_at: Option<u16>,
     /// A non-first fragment of an inner packet: no ports, bytes counted as payload.
     pub fragment: bool,
+    /// The first fragment of an inner packet.
+    pub first_fragment: bool,
     /// Offset of the first IP packet inside PPP in the payload; `None` without one, or behind compression.
     pub ip_in_ppp_at: Option<u16>,
     /// The first authentication header on the way; rare, so on the heap, where it makes no other packet larger.

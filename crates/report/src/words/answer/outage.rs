@@ -72,7 +72,7 @@ fn headline(focus: &Focus, told: &ToldOutages<'_>, explained: &Explained<'_>) ->
 fn unexplained(focus: &Focus, told: &ToldOutages<'_>, explained: &Explained<'_>) -> String {
     let (t, outage) = (focus.t, told.outage);
     let seconds = format::seconds(outage.seconds);
-    let known = told.explanation.certainty.as_str();
+    let known = explained.known();
     match (outage.end, told.alike.len()) {
         (None, _) => fill!(
             t,

@@ -7,8 +7,8 @@ use crate::words::focus::Focus;
 use crate::words::lengths::moment;
 use crate::words::{self, KeysFit, account_label, clean, format, keys_fit, loss_label};
 use rekeyscope_impact::explain::{
-    ToldNoReturn, finding_of, names_renewal, told_first_numbers, told_idle_beside, told_no_return, told_queue,
-    told_stop,
+    ToldNoReturn, finding_of, names_renewal, told_first_numbers, told_idle_beside, told_no_return,
+    told_queue, told_stop,
 };
 use rekeyscope_impact::tell::account::{amount, lost_in_all};
 use rekeyscope_impact::verdict::LEAST_SHARE;
