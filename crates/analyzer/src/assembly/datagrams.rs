@@ -1,7 +1,7 @@
 //! Datagrams that have no SA, or no way to it: nobody acknowledges them, so limits, Deletes and moves alone tell. Packets of which
 //! first fragments alone come cannot be read, so these tell.
 
-use crate::assembly::outages::EnforcedLimits;
+use crate::assembly::limits::{EnforcedLimits, is_half};
 use crate::assembly::scene::Explored;
 use crate::events::{Reconnection, reconnections};
 use crate::pipeline::damaged::DamagedRun;
@@ -418,9 +418,4 @@ pub(super) fn without_sa(
         },
     };
     (interval.nanos() >= LEAST_TIMEOUT).then_some(interval)
-}
-
-/// Whether TCP carries half of some bytes.
-pub(super) fn is_half(tcp: u64, all: u64) -> bool {
-    2 * tcp >= all
 }

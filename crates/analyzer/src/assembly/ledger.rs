@@ -1,7 +1,7 @@
 //! Input of the ledger of one direction: knowledge of its tunnel, as [`rekeyscope_impact::ledger`] wants it.
 
 use crate::assembly::children::Known;
-use crate::assembly::outages::EnforcedLimits;
+use crate::assembly::limits::EnforcedLimits;
 use crate::pipeline::record::Record;
 use rekeyscope_impact::explain::{REFUSAL_TAKES_EFFECT, is_cost_of_renewal, names_renewal};
 use rekeyscope_impact::ledger::{FailedSpan, LedgerBook, OwnedInterval, Owner, RekeySpan};

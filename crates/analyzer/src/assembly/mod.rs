@@ -17,6 +17,7 @@ mod datagrams;
 pub mod document;
 mod judgement;
 mod ledger;
+mod limits;
 mod outages;
 mod overhead;
 mod places;

@@ -1,6 +1,7 @@
 //! Stretches without delivery → outages, each with what explains it.
 
-use crate::assembly::datagrams::{Unacknowledged, is_half, without_sa};
+use crate::assembly::datagrams::{Unacknowledged, without_sa};
+use crate::assembly::limits::EnforcedLimits;
 use crate::assembly::scene::{Explored, HeardIke, heard, scene};
 use crate::events::reconnections;
 use crate::pipeline::record::Record;
@@ -10,18 +11,15 @@ use rekeyscope_ipsec::rekey::slot;
 use rekeyscope_ipsec::sa::association::Association;
 use rekeyscope_ipsec::sa::database::SaIndex;
 use rekeyscope_ipsec::sa::tunnel::TunnelIndex;
-use rekeyscope_ipsec::sa::volume::expired;
 use rekeyscope_model::analysis::{
     Certainty, Direction, Event, EventKind, Explanation, ExplanationCause, OutageEnd,
 };
 use rekeyscope_model::chance::LEAST_NOT_BY_CHANCE;
-use rekeyscope_model::spi::Spi;
 use rekeyscope_model::time::{NANOS_PER_SECOND, Timestamp};
 use rekeyscope_traffic::{
     CarriedKind, Interval, LEAST_TIMEOUT, ShownBy, Standstill, StandstillKind, Undelivered,
 };
 use std::collections::HashMap;
-use std::net::IpAddr;
 
 /// An attempt this close to the last data that arrived has to do with it: the busy host's scheduling (0.2 s), a queue before the
 /// capture point, and a round trip lie between.
@@ -384,43 +382,4 @@ fn stretch(found: Explored<'_>, messages: &HeardIke, event: &Event, tunnel: Tunn
             ..Standstill::new((u32::try_from(tunnel).ok()?, towards), undelivered)
         },
     })
-}
-
-/// Limits of all SAs, and who would notice what is lost beyond them.
-#[derive(Debug)]
-pub(super) struct EnforcedLimits {
-    deletes: HashMap<(IpAddr, Spi), (Timestamp, Timestamp)>,
-    /// TCP bytes and all bytes of each direction.
-    shares: HashMap<(TunnelIndex, usize), (u64, u64)>,
-}
-
-impl EnforcedLimits {
-    pub(super) fn of(record: &Record) -> Self {
-        let mut shares: HashMap<(TunnelIndex, usize), (u64, u64)> = HashMap::new();
-        for (_, flow) in record.flows.flows() {
-            let share = shares.entry((flow.tunnel, slot(flow.direction))).or_default();
-            share.1 += flow.bytes;
-            share.0 += if flow.protocol == "tcp" { flow.bytes } else { 0 };
-        }
-        EnforcedLimits {
-            deletes: record.deletes(),
-            shares,
-        }
-    }
-
-    /// Whether TCP carries half of a direction: what is lost is sent again then.
-    pub(super) fn are_acknowledged(&self, tunnel: TunnelIndex, direction: Direction) -> bool {
-        let share = self.shares.get(&(tunnel, slot(direction)));
-        share.is_some_and(|(tcp, all)| is_half(*tcp, *all))
-    }
-
-    /// Tells when an SA passed a limit after which its receiver drops what comes: it expired, or its receiver deleted it then.
-    pub(super) fn passed(&self, association: &Association) -> Option<Timestamp> {
-        let deleted = || {
-            let (passed, _) = association.limit_passed?;
-            let (_, last) = self.deletes.get(&(association.dst, association.spi))?;
-            (*last >= passed).then_some(passed)
-        };
-        expired(association).or_else(deleted)
-    }
 }
