@@ -145,3 +145,62 @@ fn fragments_that_are_lost_are_told_from_packets_that_are() {
         assert!(found(&path, FindingKind::OneDirectionLoss), "{:?}", path.findings);
     }
 }
+
+/// So many segments, of which the client, where the capture is, acknowledges every second one at once.
+fn beside_the_client(w: &mut World, segments: u32, acknowledged: Option<u32>) {
+    for k in 0..segments {
+        w.lost_segment();
+        if k % 2 == 1 {
+            w.ack(acknowledged.unwrap_or(w.seq), 0xffff);
+        }
+        w.step(w.tick);
+    }
+}
+
+/// ```text
+/// lost ─✕         one segment, before the capture; 400 ms of what follows it
+/// client ◀══▶ server  a renewal, in which the segment comes again
+///        ◀═ data; 17 segments again that had arrived: the timer ran out before the answer to the copy was back
+/// ```
+/// Without that loss, the same copies show answers that were not heard.
+#[test]
+fn copies_of_a_loss_that_is_older_than_the_rekey_are_no_answers_lost() {
+    let transfer = |lost: bool| {
+        let mut w = World::new();
+        w.tick = 8 * TICK;
+        w.establish(GENEROUS);
+        beside_the_client(&mut w, 750, None);
+        let hole = w.seq;
+        if lost {
+            w.seq += SEGMENT as u32;
+            w.down.sequence += 1;
+        }
+        beside_the_client(&mut w, 26, lost.then_some(hole));
+        let mut qm = w.begin(true);
+        w.message(&mut qm);
+        if lost {
+            w.resend(hole);
+            w.ack(w.seq, 0xffff);
+        }
+        for _ in 0..2 {
+            beside_the_client(&mut w, 4, None);
+            w.message(&mut qm);
+        }
+        w.switch_up(&qm);
+        w.switch_down(&qm);
+        beside_the_client(&mut w, 10, None);
+        for k in (1..=17).rev() {
+            w.resend(w.seq - k * SEGMENT as u32);
+            w.ack(w.seq, 0xffff);
+            w.step(w.tick);
+        }
+        beside_the_client(&mut w, 750, None);
+        answer_lines(&analyze_world(w, true)).headline
+    };
+    let (older, none) = (transfer(true), transfer(false));
+    assert!(older.contains("did not slow this download"), "{older}");
+    assert!(
+        none.starts_with("The only rekey stopped this download for 0.2"),
+        "{none}"
+    );
+}

@@ -6,7 +6,7 @@ use super::spans::{joined, meets, nanos, without};
 use rekeyscope_model::analysis::LedgerWhy;
 use rekeyscope_model::chance::LEAST_NOT_BY_CHANCE;
 use rekeyscope_model::time::{NANOS_PER_SECOND, Timestamp};
-use rekeyscope_traffic::{FINEST, Interval};
+use rekeyscope_traffic::{FINEST, Interval, LEAST_TIMEOUT};
 use statrs::distribution::{Binomial, DiscreteCDF};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -271,7 +271,8 @@ impl OwnershipRules<'_> {
         if sent_nothing && self.elsewhere.by_chance(silence.nanos(), rekey.window()) > BY_CHANCE {
             return Ruling::Chance;
         }
-        if failed.is_none() && !without_sa && is_of_the_path(silence, rekey) {
+        let of_the_path = || is_of_the_path(silence, rekey) || self.repeats_for_older_loss(silence, rekey);
+        if failed.is_none() && !without_sa && of_the_path() {
             return Ruling::Path;
         }
         let before = rekey.asked.nanos_since(silence.from);
@@ -293,6 +294,21 @@ impl OwnershipRules<'_> {
             None => self.is_idle(silence, |idle| !idle.facts.open),
         };
         has_nothing && !silence.facts.is_loss() && silence.to.nanos_since(rekey.last_message) > waits
+    }
+
+    /// Whether all that was sent in the silence had arrived, and its sender repeats it because of a loss that is older than the rekey: its timer ran
+    /// out while the receiver lacked one segment, and what fills that hole was already on its way (RFC 5682 §1). The copies come within a round trip
+    /// behind it, and the hole stood for no less.
+    fn repeats_for_older_loss(&self, silence: &Silence, rekey: &RekeySpan) -> bool {
+        let before = self.input.arrived.iter().filter(|run| run.to <= silence.from);
+        let mut older = before.filter(|run| run.lacking_since < rekey.asked.plus_nanos(-BEFORE));
+        silence.facts.swallowed == 0
+            && !is_unheard(rekey, silence)
+            && !rekey.reaches_limit()
+            && older.any(|run| {
+                let stood = run.from.nanos_since(run.lacking_since);
+                stood >= LEAST_TIMEOUT && silence.from.nanos_since(run.to) <= stood
+            })
     }
 
     /// Whether a stretch without data, of a kind, makes half of the silence.

@@ -130,6 +130,7 @@ answer-keys = Keys are missing for { $missing } of { $total }, so their ESP byte
    *[no] {""}
 }
 answer-beyond = Not analysed: { $packets } of { $all }, of more tunnels or SAs than are kept. Filter the capture by address first.
+answer-doubled = { $again } of { $packets } are copies (both sides of a mirror port, several interfaces, a file twice): each packet counts once, and no copy is a retransmission. Capture at one port alone.
 answer-more = … { $n } more: -v
 answer-costliest = … { $hurt ->
     [all] the { $n ->

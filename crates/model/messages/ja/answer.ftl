@@ -113,6 +113,7 @@ answer-keys = { $total }のうち { $missing } 個の鍵がなく、転送量は
    *[no] {""}
 }
 answer-beyond = 解析していないパケット: { $all }のうち { $packets }（保持できる数を超えるトンネルまたは SA）。先にアドレスで絞り込んでください。
+answer-doubled = { $packets }のうち { $again } は同じパケットの重複（ミラーポートの両側、複数のインターフェイス、同じファイルの二重読み込み）で、1 回として数えました。再送ではありません。キャプチャは 1 か所のポートだけで行ってください。
 answer-more = … ほか { $n } 件: -v
 answer-costliest = … { $hurt ->
     [all] 影響のあった

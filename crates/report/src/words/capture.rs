@@ -78,6 +78,15 @@ pub(crate) fn quality(t: &Catalogue, c: &Capture) -> Vec<String> {
     out
 }
 
+/// Packets that most frames of the capture show again: two lines for one packet in another program are no retransmission.
+pub(crate) fn doubled(t: &Catalogue, c: &Capture) -> Option<String> {
+    let once = c.packets.saturating_sub(c.duplicates);
+    (c.duplicates > once / 2).then(|| {
+        let packets = format::counted(t, "counted-packets", c.packets);
+        fill!(t, "answer-doubled", again = format::count(c.duplicates), packets)
+    })
+}
+
 /// Packets of an SA were opened: under a proven key, or under one that nothing can prove when what came out is no noise
 /// (which passes for a packet once in 255).
 pub(crate) fn is_decrypted(sa: &SecurityAssociation) -> bool {
@@ -152,5 +161,27 @@ pub(crate) fn diagnostic(t: &Catalogue, d: &DiagnosticEntry) -> String {
     match d.first_frame.map(|f| f.to_string()) {
         Some(frame) => fill!(t, "diagnostic-first", sentence, count, frame),
         None => fill!(t, "diagnostic", sentence, count),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::words::focus::Focus;
+    use rekeyscope_model::text::Language;
+    use rekeyscope_testkit::example;
+
+    #[test]
+    fn a_few_copies_are_not_told_of_below_the_answer() {
+        let document = example::seven_rekeys();
+        let t = Focus::new(&document, Language::English).t;
+        let mut capture = document.capture.clone();
+        let mut said = |packets, duplicates| {
+            (capture.packets, capture.duplicates) = (packets, duplicates);
+            doubled(t, &capture)
+        };
+        assert_eq!(said(1_000, 300), None);
+        let all = said(1_000, 500).unwrap();
+        assert!(all.starts_with("500 of 1,000 packets are copies"), "{all}");
     }
 }

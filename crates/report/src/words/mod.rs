@@ -29,7 +29,8 @@ pub(crate) use answer::{Answer, LineFigure, answer, figure, question};
 pub use answer::{answer_lines, line_1};
 pub(crate) use attempts::{is_leak, is_trouble, leaks, outage_end, outage_length, outages, outcome_because};
 pub(crate) use capture::{
-    KeysFit, capture, decrypted, decryption, diagnostic, first_packet, is_decrypted, keys_fit, quality,
+    KeysFit, capture, decrypted, decryption, diagnostic, doubled, first_packet, is_decrypted, keys_fit,
+    quality,
 };
 pub(crate) use causes::{CausePlace, cause, causes};
 pub(crate) use close_up::{close_up, close_up_filter};

@@ -186,9 +186,9 @@ impl InVain {
         self.unheard
     }
 
-    /// Number of transmissions; zero where all are requests for a connection, because no host need listen there.
+    /// Number of transmissions; zero where all are requests for a connection, because no host need listen there, or copies that arrived.
     pub(super) fn count(&self) -> u32 {
-        if self.packets.iter().all(|packet| packet.syn) {
+        if self.packets.iter().all(|packet| packet.syn || packet.superfluous) {
             return 0;
         }
         u32::try_from(self.packets.len())

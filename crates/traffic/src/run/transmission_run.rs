@@ -26,7 +26,7 @@ pub struct TransmissionRun {
     pub bytes: u64,
     /// Time at which the last transmission was acknowledged, where somebody did.
     pub acknowledged: Option<Timestamp>,
-    /// Time since which the receiver has lacked the bytes of the first transmission.
+    /// Time since which the receiver has lacked bytes of these transmissions: earlier than the first of them where one fills a hole.
     pub lacking_since: Timestamp,
     /// True where the first transmission went beyond bytes that the capture had not shown; without keys, beyond packets.
     pub beyond_gap: bool,
@@ -37,8 +37,9 @@ impl TransmissionRun {
     fn absorb(&mut self, other: &TransmissionRun) {
         if other.from < self.from {
             (self.from, self.frames.0) = (other.from, other.frames.0);
-            (self.lacking_since, self.beyond_gap) = (other.lacking_since, other.beyond_gap);
+            self.beyond_gap = other.beyond_gap;
         }
+        self.lacking_since = self.lacking_since.min(other.lacking_since);
         if other.to >= self.to {
             (self.to, self.frames.1) = (other.to, other.frames.1);
         }

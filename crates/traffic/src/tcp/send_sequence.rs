@@ -3,7 +3,7 @@
 
 use super::identification::IdentificationCounter;
 use super::retransmission_queue::{MOST_COPIES, MOST_WAITING, RetransmissionQueue, Transmitted};
-use super::rtt::RttEstimator;
+use super::rtt::{INITIAL_RTO, RttEstimator};
 use super::send_mark::SendMark;
 use super::sender_clock::SenderClock;
 use super::sequence_gaps::{SequenceGap, SequenceGaps};
@@ -68,6 +68,9 @@ pub(crate) struct SendSequence {
     /// RecoveryPoint (RFC 6675): recovery lasts until this byte is acknowledged.
     pub(super) recovery_point: Option<u64>,
     pub(crate) rtt: RttEstimator,
+    /// Time that the last hole stood until a copy filled it, nanoseconds, without a timer's back-off: no less than the round trip of the whole path,
+    /// with its queues.
+    hole: i64,
     pub(crate) ids: IdentificationCounter,
     pub(crate) clock: SenderClock,
     /// This side's last packet offered none.
@@ -360,6 +363,9 @@ impl SendSequence {
             );
             let mut filler = Transmitted::new(from, to, control, *mark);
             filler.lacking_since = beyond.map_or(mark.time, |beyond| beyond.time);
+            if !late {
+                self.hole = mark.time.nanos_since(filler.lacking_since).min(INITIAL_RTO);
+            }
             if to <= self.una || self.sacked.around(from).is_some_and(|range| range.1 >= to) {
                 filler.settled = true;
                 if late {
@@ -380,7 +386,7 @@ impl SendSequence {
 
     /// Acknowledgements of bytes from `start` on that a sender should have heard.
     fn unheard(&self, start: u64, now: Timestamp, round_trip: Option<i64>) -> u32 {
-        let round_trip = round_trip.unwrap_or(0);
+        let round_trip = round_trip.unwrap_or(0).max(self.hole);
         let newest = self.advances.iter().rev();
         let of_it = newest.take_while(|(_, ack)| *ack > start);
         let old = of_it.filter(|(time, _)| now.nanos_since(*time) > round_trip);

@@ -42,6 +42,7 @@ pub(super) fn page(focus: &Focus, options: TextOptions) -> String {
     }
     beyond(&mut last, focus);
     first_packet(&mut last, focus);
+    last.paragraphs(&Vec::from_iter(words::doubled(focus.t, &focus.analysis.capture)));
     last.paragraph(&focus.t.word("answer-further"));
     let last = last.finish();
     let most = MOST_LINES.saturating_sub(first.lines().count() + last.lines().count());
