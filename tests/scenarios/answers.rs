@@ -220,6 +220,52 @@ fn esp_of_one_side_alone_beside_ike_of_both() {
 }
 
 /// ```text
+/// client ──▶ server          requests, in one tunnel
+///        ◀── its other line  answers, in a second one; checks pass both ways in both
+/// ```
+#[test]
+fn two_tunnels_that_carry_a_direction_each() {
+    const LINES: [[u8; 4]; 2] = [[10, 9, 0, 1], [10, 9, 1, 1]];
+    let through_both = |talk: fn(&mut World)| {
+        move |w: &mut World| {
+            let ike_sas = [1, 2].map(|number| {
+                w.begin_ike_sa(number);
+                w.cookie
+            });
+            for _ in 0..10 {
+                for (line, cookie) in LINES.into_iter().zip(ike_sas) {
+                    (w.server, w.answers_from, w.cookie) = (line, line, cookie);
+                    w.check_v2(true);
+                }
+                w.server = LINES[0];
+                talk(w);
+            }
+        }
+    };
+    let download: fn(&mut World) = |w| w.steady(500);
+    let lines = with_keys(through_both(download));
+    assert!(
+        lines.headline.contains(" answered through the tunnel of 10.9."),
+        "{lines:?}"
+    );
+    assert!(lines.why.contains("between the same hosts"), "{lines:?}");
+    let lines = without_keys(through_both(download));
+    assert!(
+        lines
+            .headline
+            .contains(" probably answered through the tunnel of "),
+        "{lines:?}"
+    );
+    // A call from another host is no answer.
+    let lines = with_keys(through_both(|w| {
+        w.ping_server(false);
+        w.hear([10, 66, 0, 9]);
+        w.wait(500);
+    }));
+    assert!(lines.headline.contains("No ESP came from "), "{lines:?}");
+}
+
+/// ```text
 /// client ◀══▶ server  a few pings of the client; nothing for 10 s
 ///        ◀── pings of the server, unanswered for 9 s
 /// client ──▶          the client speaks, and all are answered again

@@ -6,11 +6,12 @@ use crate::explain::sas::FIRST_NUMBERS;
 use rekeyscope_model::algorithm::Integrity;
 use rekeyscope_model::analysis::{
     Analysis, Attempt, Certainty, Direction, Encapsulation, Event, EventKind, Exchange, ExchangeKind, Impact,
-    Ledger, LedgerBasis, Rekey, Tunnel, Verdict,
+    Ledger, LedgerBasis, Rekey, SecurityAssociation, Tunnel, Verdict,
 };
 use rekeyscope_model::chance::{LEAST_NOT_BY_CHANCE, SEVERAL};
 use rekeyscope_model::time::Timestamp;
 use rekeyscope_traffic::{INITIAL_RTO, INITIAL_WINDOW, LEAST_REST, LEAST_TIMEOUT, window_takes};
+use std::collections::BTreeMap;
 use std::net::IpAddr;
 
 /// A delay from which on talking suffers, one way (ITU-T G.114), milliseconds.
@@ -375,12 +376,26 @@ pub struct ToldNoReturn {
     pub cut_icv: bool,
     /// IKE goes both ways through the UDP ports that ESP has, so the way is open.
     pub same_ports: bool,
+    /// The tunnel that the other direction goes through.
+    pub through: Option<ToldThrough>,
+}
+
+/// A tunnel that carries the other direction of another one.
+#[derive(Debug, Clone, Copy)]
+pub struct ToldThrough {
+    /// The end that both tunnels do not have in common.
+    pub peer: IpAddr,
+    /// Number of its packets.
+    pub packets: u64,
+    /// Keys show that the same hosts are inside; else the time alone shows it.
+    pub proven: bool,
 }
 
 impl ToldNoReturn {
     /// Whether the answer speaks of it, and not of a harm that is seen.
     pub fn is_told_of(&self, headline: &Impact) -> bool {
-        !headline.verdict.is_harm() && (self.asks || headline.verdict == Verdict::NoTraffic)
+        let told = self.asks || self.through.is_some() || headline.verdict == Verdict::NoTraffic;
+        told && !headline.verdict.is_harm()
     }
 }
 
@@ -413,5 +428,56 @@ pub fn told_no_return(analysis: &Analysis, tunnel: usize) -> Option<ToldNoReturn
             .any(|flow| ["tcp", "1", "58"].contains(&flow.protocol.as_str())),
         cut_icv: used().all(|sa| sa.integrity.as_deref() == Some(Integrity::HmacSha256_96.row().name)),
         same_ports: used().all(|sa| sa.encapsulation == Encapsulation::Udp),
+        through: told_through(analysis, tunnel),
+    })
+}
+
+/// ESP of one way alone in a tunnel.
+struct OneWay<'a> {
+    first: &'a SecurityAssociation,
+    until: Timestamp,
+    packets: u64,
+    is_one_way: bool,
+}
+
+/// The only other tunnel of one end that carries ESP of the other direction alone, at the same time: both together make one way to and fro. Where keys
+/// open both, the same hosts have to be inside.
+fn told_through(analysis: &Analysis, tunnel: usize) -> Option<ToldThrough> {
+    let mut all: BTreeMap<usize, OneWay<'_>> = BTreeMap::new();
+    for sa in &analysis.security_associations {
+        let Some(until) = sa.last_time.filter(|_| sa.packets > 0) else {
+            continue;
+        };
+        let way = all.entry(sa.tunnel).or_insert(OneWay {
+            first: sa,
+            until,
+            packets: 0,
+            is_one_way: true,
+        });
+        way.is_one_way &= way.first.src == sa.src;
+        way.until = way.until.max(until);
+        way.packets += sa.packets;
+    }
+    let own = all.get(&tunnel)?;
+    let is_back = |(other, way): &(&usize, &OneWay<'_>)| {
+        way.is_one_way
+            && **other != tunnel
+            && (way.first.src == own.first.dst || way.first.dst == own.first.src)
+            && way.first.first_time <= Some(own.until)
+            && own.first.first_time <= Some(way.until)
+            && way.packets >= LEAST_NOT_BY_CHANCE
+    };
+    let mut back = all.iter().filter(is_back);
+    let (other, way) = back.next().filter(|_| back.next().is_none())?;
+    let hosts = |tunnel: usize| analysis.flows_of(tunnel).map(|flow| (flow.src, flow.dst));
+    let proven = hosts(tunnel).any(|(src, dst)| hosts(*other).any(|ends| ends == (dst, src)));
+    let is_sealed = hosts(tunnel).next().is_none() || hosts(*other).next().is_none();
+    (proven || is_sealed).then_some(ToldThrough {
+        peer: match way.first.src == own.first.dst {
+            true => way.first.dst,
+            false => way.first.src,
+        },
+        packets: way.packets,
+        proven,
     })
 }

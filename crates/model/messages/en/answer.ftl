@@ -51,6 +51,10 @@ why-no-return = ESP came only { $direction }, and IKE both ways{ $by ->
     [ports] {" "}through the same UDP ports, so no filter of ports takes ESP alone: { $to } takes none of these packets, or has nothing to send back.
    *[nothing] : nothing was sent back, or a filter lets IKE pass alone.
 }
+why-two-tunnels = ESP goes only { $direction } here, and { $packets } packets go only the other way in the tunnel of { $peer }, { $known ->
+    [proven] between the same hosts
+   *[time] at the same time
+}: both tunnels together make the way.
 why-one-way = only { $direction } was captured: what came back is not seen.
 why-at-the-limit = it ran at { $observed }{ $how ->
     [proven] ; { $own } is all that this path carries
@@ -220,6 +224,11 @@ do-no-return = Do: { $by ->
     [ports] at { $to }, see whether these packets are decrypted (its counters of ESP, its log) and whether answers go into the tunnel (routes, exceptions from NAT, firewall).
    *[nothing] let ESP (IP protocol 50) of { $to } pass, and capture there, too: that tells whether it sends any.
 }
+two-tunnels-line = { $from } is { $known ->
+    [proven] answered
+   *[time] probably answered
+} through the tunnel of { $peer }.
+do-two-tunnels = Do: nothing, if both tunnels are meant to share the traffic. Else make the routes of both ends the same: a firewall that sees one of the tunnels alone drops such connections.
 elsewhere-line = { $who } { $probably }answers from { $to }, and { $peer } asks { $from }.
 elsewhere-why = Why: { $packets } packets of { $peer } went to { $from }, and ESP or IKE came back with the source { $to }. A NAT, a firewall or { $peer } drops such packets as a stranger's; these packets do not show whether they arrived.
 turns-line = { $from } and { $to } take turns on one SA: { $count } new ones in { $seconds }.

@@ -38,6 +38,10 @@ why-no-return = ESP は { $direction } だけで、IKE は{ $by ->
     [ports] 同じ UDP ポートで双方向に届いているため、ポートのフィルターが ESP だけを落としているのではありません。{ $to }がこれらのパケットを受け付けていないか、返すものがありません。
    *[nothing] 双方向です。返信が何も送られていないか、フィルターが IKE だけを通しています。
 }
+why-two-tunnels = このトンネルの ESP は { $direction } だけで、{ $known ->
+    [proven] 同じホスト間の
+   *[time] 同じ時間に
+}逆方向の { $packets } パケットは { $peer } のトンネルだけを通っています。2 本のトンネルで往復の経路になります。
 why-one-way = キャプチャされているのは { $direction } だけで、逆方向は見えていません。
 why-at-the-limit = レートは { $observed } でした。{ $how ->
     [proven] この経路の上限は { $own } です。
@@ -195,6 +199,11 @@ do-no-return = 対策: { $by ->
     [ports] { $to }でこれらのパケットが復号されているか（ESP のカウンター、ログ）、返信がトンネルに入るか（経路、NAT の除外、ファイアウォール）を確認してください。
    *[nothing] { $to }の ESP（IP プロトコル 50）を通し、そちらでもキャプチャしてください。送信の有無が分かります。
 }
+two-tunnels-line = { $from }への返信は{ $known ->
+    [proven] {" "}
+   *[time] おそらく{" "}
+}{ $peer } のトンネルを経由
+do-two-tunnels = 対策: 2 本のトンネルで分担する設計なら、対策は不要です。そうでなければ両端の経路をそろえてください。片方のトンネルしか見えないファイアウォールは、このような接続を破棄します。
 elsewhere-line = { $peer }は { $from } に送り、{ $who }は { $to } から応答{ $probably }
 elsewhere-why = 原因: { $peer }の { $packets } パケットは { $from } 宛てで、返ってきた ESP や IKE の送信元は { $to } でした。NAT、ファイアウォール、または{ $peer }が、知らない相手のものとして破棄します。届いたかどうかはこのキャプチャでは分かりません。
 turns-line = { $from } と { $to } が 1 つの SA を交互に使用: { $seconds }に新しい SA { $count } 個

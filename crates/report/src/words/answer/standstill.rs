@@ -24,12 +24,22 @@ pub(super) fn of_no_return(focus: &Focus) -> Option<Answer> {
     let tunnel = analysis.tunnels.get(headline.tunnel);
     let (from, to) = (side(t, tunnel, Some(told.from)), side(t, tunnel, Some(told.to)));
     let packets = format::count(told.packets);
-    let line = fill!(t, "no-return-line", from, to, packets);
+    let (line, change) = match told.through {
+        Some(through) => {
+            let known = if through.proven { "proven" } else { "time" };
+            let line = fill!(t, "two-tunnels-line", from, known, peer = through.peer);
+            (line, t.word("do-two-tunnels"))
+        }
+        None => (
+            fill!(t, "no-return-line", from, to, packets),
+            fill!(t, "do-no-return", from, to, by = no_return_by(&told)),
+        ),
+    };
     Some(Answer {
         tunnel: Some(headline.tunnel),
         headline: format::capitalised(&line),
         why: fill!(t, "why-outage", text = one_way(focus, headline)?),
-        change: fill!(t, "do-no-return", from, to, by = no_return_by(&told)),
+        change,
     })
 }
 

@@ -376,6 +376,11 @@ pub(super) fn one_way(focus: &Focus, headline: &Impact) -> Option<String> {
     let Some(told) = told_no_return(focus.analysis, headline.tunnel) else {
         return Some(fill!(focus.t, "why-one-way", direction));
     };
+    if let Some(through) = told.through {
+        let known = if through.proven { "proven" } else { "time" };
+        let (peer, packets) = (through.peer, format::count(through.packets));
+        return Some(fill!(focus.t, "why-two-tunnels", direction, peer, packets, known));
+    }
     let to = side(
         focus.t,
         focus.analysis.tunnels.get(headline.tunnel),
