@@ -1,7 +1,7 @@
 //! An SA, a network or an address that one end alone knows, each planted beside one that looks like it.
 
 use super::answers::{with_keys, without_keys};
-use super::steps::{AFTER, BEFORE, resend_lost};
+use super::steps::{AFTER, BEFORE, lose_until_timeout, resend_lost};
 use rekeyscope_testkit::scenario::World;
 
 /// Another address of the server.
@@ -206,6 +206,49 @@ fn elsewhere(w: &mut World, ike_too: bool) {
 
 pub(crate) fn answered_elsewhere(w: &mut World) {
     elsewhere(w, true);
+}
+
+/// The server sends from its other line, from where it comes back when the client sets up another IKE SA. The client, behind NAT, goes on to ask the first
+/// line, where it is answered; or nothing is there.
+fn sends_from_other_line(w: &mut World, answers: bool) {
+    w.nat_port = Some(40_500);
+    w.check_v2(true);
+    w.steady(BEFORE);
+    w.answers_from = OTHER_LINE;
+    lose_until_timeout(w, 20, 300);
+    w.repeat_oldest(&[300, 600, 1_200]);
+    if answers {
+        w.check_unheard_v2(5, 2_000);
+    } else {
+        w.check_in_vain_v2(5, 2_000, World::wait);
+    }
+    w.answers_from = [10, 9, 0, 1];
+    w.download = false;
+    w.sa_init_v2();
+    w.download = true;
+    let anew = w.make_v2(true);
+    w.switch_up_v2(&anew);
+    w.switch_down_v2(&anew);
+    resend_lost(w, 20);
+    w.steady(BEFORE);
+}
+
+#[test]
+fn a_gateway_that_takes_another_source_address_by_itself() {
+    for answers in [true, false] {
+        let play = |w: &mut World| sends_from_other_line(w, answers);
+        for lines in [with_keys(play), without_keys(play)] {
+            assert!(
+                lines.headline.starts_with("The address of the gateway changed"),
+                "{lines:?}"
+            );
+            assert_eq!(
+                lines.remedy.contains("`charon.interfaces_ignore`"),
+                answers,
+                "{lines:?}"
+            );
+        }
+    }
 }
 
 /// The server moves and says so, and the client follows.

@@ -39,6 +39,9 @@ pub fn variant(
         Cause::Deleted | Cause::BreakBeforeMake if takes_the_new(analysis, explanation) => {
             Some("new-ike-deleted")
         }
+        Cause::AddressChanged if event.is_some_and(|e| answers_from_elsewhere(analysis, tunnel, e)) => {
+            Some("source-changed")
+        }
         Cause::Deleted if exchange.is_some() => Some("deleted-elsewhere"),
         Cause::BreakBeforeMake if asks_behind_delete(analysis, explanation) != AsksBehindDelete::Deleter => {
             match has_limit(explanation) {
@@ -73,6 +76,25 @@ fn takes_the_new(analysis: &Analysis, explanation: &Explanation) -> bool {
         .iter()
         .filter_map(|index| analysis.events.get(*index));
     evidence.any(|event| event.kind == EventKind::IkeSaRekeyed)
+}
+
+/// Whether the responder of an IKEv2 tunnel took another source address by itself: no NAT gave it another port, and what its peer asked at the old
+/// address was answered, unheard. Only the initiator may move (RFC 4555 §3.5), and its NAT lets nothing through that comes from an address to which it
+/// sent nothing.
+fn answers_from_elsewhere(analysis: &Analysis, tunnel: usize, change: &Event) -> bool {
+    let is_responder = analysis
+        .tunnels
+        .get(tunnel)
+        .is_some_and(|own| own.ike_version == Some(2) && own.roles_known && change.by == Some(own.b));
+    let mut own = analysis.events_of(tunnel);
+    is_responder
+        && change.kind == EventKind::AddressChanged
+        && own.any(|event| {
+            event.kind == EventKind::ChecksUnheard
+                && event.by == change.by
+                && event.time >= change.time
+                && Some(event.time) <= change.until
+        })
 }
 
 /// The side that asks for an SA behind a Delete.

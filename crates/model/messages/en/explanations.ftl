@@ -241,6 +241,7 @@ explains-peer-restarted = nothing came from { $who }{ $timed ->
 explains-capture-hole = by their numbers { $count } packets of both sides are missing there; without keys nothing shows whether they were sent again.
 explains-address-changed = it went from { $from } to { $to }, and not all packets followed at once.
 explains-moved = it went from { $from } to { $to }, and { $other } sent there { $took } later: the tunnel moved, and only what was on the way was lost.
+explains-source-changed = it sent from { $to } instead of { $from }, and { $other } went on asking at the old address and did not hear the answers: whoever is behind NAT hears no address that it never sent to.
 explains-peer-silent = neither ESP nor IKE came from { $who } { $span ->
     [part] for { $took }
    *[all] in that time
@@ -408,6 +409,7 @@ cure-address-changed = use IKEv2 with MOBIKE{ $esp ->
    *[plain] , or keep the address
 }.
 cure-moved = nothing at the VPN: it had moved { $took } after the first message from the new place. What is slower from then on is the new network.
+cure-source-changed = let { $who } send from one address alone (strongSwan: `local_addrs` of the connection, `charon.interfaces_ignore` for the other interfaces, `mobike = no`). In IKEv2 only the side that set the tunnel up may move.
 cure-peer-silent = capture at the end of { $who }, too: that tells whether { $who } or the path fell silent. The rekeys are not the cause.
 cure-silent-at-rest = nothing where { $who } slept, was switched off or left its network; else capture at its end, too. The rekeys are not the cause.
 cure-silent-renewed = look into the log of { $who } at { $from } (SA deleted, restarted?){ $esp ->

@@ -212,6 +212,7 @@ explains-peer-restarted = 新しい IKE SA が始まるまで{ $timed ->
 explains-capture-hole = ESP シーケンス番号から見て両側の { $count } パケットが欠けていますが、鍵がないと再送されたかどうかは分かりません。
 explains-address-changed = { $from } から { $to } に変わり、パケットの一部は古い宛先に送られ続けました。
 explains-moved = { $from } から { $to } に変わり、{ $other }は { $took }後にそこへ送り始めました。トンネルは移動できており、失われたのは途中にあったパケットだけです。
+explains-source-changed = 送信元が { $from } から { $to } に変わりましたが、{ $other }は元のアドレスに問い合わせ続け、その応答が届いていません。NAT の内側には、自分から送ったことのないアドレスのパケットは届きません。
 explains-peer-silent = { $span ->
     [part] { $who }からは ESP も IKE も { $took }間届きませんでした。
    *[all] その間、{ $who }からは ESP も IKE も届きませんでした。
@@ -369,6 +370,7 @@ cure-address-changed = { $esp ->
    *[plain] MOBIKE のある IKEv2 を使うか、アドレスが変わらないようにしてください。
 }
 cure-moved = VPN でできることはありません。新しい場所からの最初のメッセージの { $took }後には移動が終わっていました。その後の遅さは新しいネットワークのものです。
+cure-source-changed = { $who }の送信元アドレスを 1 つに固定してください（strongSwan: 接続の `local_addrs`、ほかのインターフェイスには `charon.interfaces_ignore`、`mobike = no`）。IKEv2 でアドレスを変更できるのは、トンネルを開始した側だけです。
 cure-peer-silent = { $who }の側でもキャプチャしてください。原因が経路か{ $who }自身かが分かります。リキーは原因ではありません。
 cure-silent-at-rest = { $who }がスリープしたか、電源が切れたか、ネットワークを離れただけなら、対処は不要です。そうでなければ{ $who }の側でもキャプチャしてください。リキーは原因ではありません。
 cure-silent-renewed = { $who }のログで、キャプチャ開始から { $from }前後に SA の削除や再起動がなかったかを調べ、{ $esp ->

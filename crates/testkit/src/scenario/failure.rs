@@ -49,6 +49,17 @@ impl World {
         }
     }
 
+    /// The client asks whether the server lives, and does not hear the answers: so many copies of both, milliseconds apart.
+    pub fn check_unheard_v2(&mut self, times: usize, millis: u64) {
+        let id = self.next_v2_id(true);
+        let [message, answer] = [true, false].map(|asks| self.seal_v2(asks, INFORMATIONAL, !asks, id, &[]));
+        for _ in 0..times {
+            self.ike_datagram(true, &message);
+            self.ike_datagram(false, &answer);
+            self.wait(millis);
+        }
+    }
+
     /// The client asks whether the server lives; returns the answer, which is still on its way.
     pub fn check_unanswered_yet_v2(&mut self) -> Vec<u8> {
         let id = self.next_v2_id(true);
