@@ -7,6 +7,7 @@ use crate::assembly::judgement::judgement;
 use crate::assembly::places::Places;
 use crate::assembly::scene::Explored;
 use crate::assembly::{attempts, costs, rests};
+use crate::events::reconnections;
 use crate::events::{EventList, EventSources, events};
 use crate::findings;
 use crate::pipeline::record::{Record, key_source, place};
@@ -96,7 +97,13 @@ pub fn assemble(record: &Record, info: &CaptureInfo, asked: &Asked) -> Analysis 
     });
     let attempts = &failures.seen;
     costs::explain_costs(Explored { attempts, ..found }, &stretches, &mut judged.ledger);
-    as_long_as_the_transfer_stood(&mut failures.outages, &judged.ledger, ends);
+    // The transfer of a client that came back from another address goes on in another tunnel.
+    let left: Vec<usize> = reconnections(record).iter().map(|back| back.old).collect();
+    let stay = judged
+        .ledger
+        .iter()
+        .filter(|ledger| !left.contains(&ledger.tunnel));
+    as_long_as_the_transfer_stood(&mut failures.outages, stay, ends);
     for (index, effect) in judged.rekeys {
         let Some(rekey) = rekeys.get_mut(index) else {
             continue;
@@ -153,7 +160,11 @@ pub fn assemble(record: &Record, info: &CaptureInfo, asked: &Asked) -> Analysis 
 
 /// A stall has one length: an outage in which the whole transfer stood lasts until the transfer's own data arrives again. What others than
 /// the transfer delivered before that does not end it; nor does the end of the capture, while the sender still waits for its timer.
-fn as_long_as_the_transfer_stood(outages: &mut [Outage], ledgers: &[Ledger], ends: Timestamp) {
+fn as_long_as_the_transfer_stood<'a>(
+    outages: &mut [Outage],
+    ledgers: impl Iterator<Item = &'a Ledger>,
+    ends: Timestamp,
+) {
     for ledger in ledgers {
         let own = |o: &&mut Outage| (o.tunnel, o.direction) == (ledger.tunnel, ledger.direction);
         let of_rekeys = ledger.rekeys.iter().flat_map(|own| &own.intervals);

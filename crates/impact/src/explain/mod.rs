@@ -56,7 +56,8 @@ pub use slow_sa::{ToldSlowSa, told_slow_sa};
 pub use table::{CostOfRenewal, ExplanationRow, Moment, ROWS, explain, row_of};
 pub use told::{ToldEverywhere, ToldOutages, others_pass, told_everywhere, told_outages};
 pub use variant::{
-    AsksBehindDelete, asks_behind_delete, brought_back, is_at_rest, is_of_echoes, is_of_one_sa, variant,
+    AsksBehindDelete, asks_behind_delete, brought_back, evidence_of, is_at_rest, is_of_echoes, is_of_one_sa,
+    variant,
 };
 pub use view::DELETE_OF_A_REKEY;
 pub use view::MOST_FRAMES;

@@ -49,9 +49,41 @@ pub(super) fn address_changed(view: &OutageView<'_>) -> Option<Explanation> {
     });
     ((silent || held) && !worked).then(|| Explanation {
         count: None,
+        evidence: kept_waiting(view, Some(change.frame)),
         seconds: followed.map(|until| until.seconds_since(change.time)),
         ..Explanation::shown(ExplanationCause::AddressChanged, change)
     })
+}
+
+/// Requests for a new tunnel from elsewhere that got no answer until the old one was given up, in the order of time: the first request, the Delete of
+/// the old IKE SA where there is one, and the new IKE SA. A client is known by the `frame` of its change of address; else that Delete tells that the one
+/// waited for the other.
+fn kept_waiting(view: &OutageView<'_>, frame: Option<u64>) -> Vec<usize> {
+    let (outage, events) = (view.outage, &view.scene.events);
+    let is_request = |event: &&Event| {
+        event.kind == EventKind::Unanswered
+            && event.count >= Some(LEAST_NOT_BY_CHANCE)
+            && event.tunnel != Some(outage.tunnel)
+            && event.time > outage.from
+            && frame.is_none_or(|frame| event.frame == frame)
+    };
+    let waited = |asked: &Event| {
+        let gave_up = asked.until?;
+        let mut later = events.iter().filter(|event| event.time > gave_up);
+        let anew = later.find(|event| event.kind == EventKind::NewIkeSa && event.tunnel == asked.tunnel)?;
+        let deletes = view.events(&[EventKind::IkeSaDeleted], gave_up, anew.time);
+        let old = deletes.filter(|event| event.by == asked.by).last();
+        let is_it = frame.is_some() || old.is_some();
+        is_it.then(|| {
+            [Some(asked), old, Some(anew)]
+                .into_iter()
+                .flatten()
+                .map(|event| event.index)
+                .collect()
+        })
+    };
+    let mut requests = events.iter().filter(is_request);
+    requests.find_map(waited).unwrap_or_default()
 }
 
 /// An end sends from another address than the one that its peer sends to, and nothing was delivered since it does.
@@ -119,6 +151,7 @@ pub(super) fn silent(view: &OutageView<'_>) -> Option<Explanation> {
             .iter()
             .map(|event| event.index)
             .filter(|index| main.is_none_or(|main| main.index != *index))
+            .chain(of.map_or_else(Vec::new, |_| kept_waiting(view, None)))
             .collect(),
         exchange: brought_back.map(|exchange| exchange.index),
         seconds: Some(silence.1.seconds_since(silence.0)),

@@ -19,6 +19,7 @@ pub fn variant(
     let exchange = analysis.exchange_of(explanation);
     let is = |kind| event.is_some_and(|event| event.kind == kind);
     let ends = analysis.tunnels.get(tunnel);
+    let shows = |kind| evidence_of(analysis, explanation, kind).is_some();
     match explanation.cause {
         // The side that splits its messages is named where the capture stands behind the loss.
         Cause::IkeFragments if event.is_some_and(|e| e.exchange.is_some()) => Some("fragments-lost-behind"),
@@ -36,9 +37,8 @@ pub fn variant(
         Cause::NewSaLost => exchange.and_then(|made| of_new_sa(analysis, made, explanation)),
         Cause::GivenUpTooSoon if !is(EventKind::ChecksAnsweredLate) => Some("given-up-alive"),
         Cause::AddressChanged if explanation.seconds.is_some() => Some("moved"),
-        Cause::Deleted | Cause::BreakBeforeMake if takes_the_new(analysis, explanation) => {
-            Some("new-ike-deleted")
-        }
+        Cause::Deleted | Cause::BreakBeforeMake if shows(EventKind::IkeSaRekeyed) => Some("new-ike-deleted"),
+        Cause::AddressChanged if shows(EventKind::Unanswered) => Some("came-back"),
         Cause::AddressChanged if event.is_some_and(|e| answers_from_elsewhere(analysis, tunnel, e)) => {
             Some("source-changed")
         }
@@ -58,6 +58,9 @@ pub fn variant(
         Cause::LargePackets if explanation.count.is_none() => Some("large-packets-only"),
         Cause::Unexplained if explanation.by.is_some() => Some("lost-before"),
         Cause::EspSilent if is_of_one_sa(explanation) => Some("one-sa-silent"),
+        Cause::PeerSilent if shows(EventKind::Unanswered) && shows(EventKind::NewIkeSa) => {
+            Some("silent-came-back")
+        }
         Cause::PeerSilent if is_at_rest(explanation) => Some("silent-at-rest"),
         Cause::PeerSilent | Cause::PathSilent if brought_back(analysis, explanation, ended_by_renewal) => {
             Some(match is_without_ike(analysis) {
@@ -69,13 +72,17 @@ pub fn variant(
     }
 }
 
-/// Whether the Delete took an IKE SA that had just been made by a renewal.
-fn takes_the_new(analysis: &Analysis, explanation: &Explanation) -> bool {
-    let mut evidence = explanation
+/// The event of a kind among those that stand beside the explanation's own.
+pub fn evidence_of<'a>(
+    analysis: &'a Analysis,
+    explanation: &Explanation,
+    kind: EventKind,
+) -> Option<&'a Event> {
+    let mut beside = explanation
         .evidence
         .iter()
         .filter_map(|index| analysis.events.get(*index));
-    evidence.any(|event| event.kind == EventKind::IkeSaRekeyed)
+    beside.find(|event| event.kind == kind)
 }
 
 /// Whether the responder of an IKEv2 tunnel took another source address by itself: no NAT gave it another port, and what its peer asked at the old

@@ -50,6 +50,7 @@ outage-first-number = { outage-new-sa-lost }
 outage-deleted-early = { $who } { $probably }deleted the old SA too early { $at }
 outage-peer-restarted = { $who } { $probably }lost its SAs { $at }
 outage-invalid-spi = { $who } { $probably }lost an SA { $at }
+outage-came-back = { $other } did not let { $who } back in
 outage-address-changed = the { $what ->
     [port] port
    *[address] address
@@ -241,6 +242,11 @@ explains-peer-restarted = nothing came from { $who }{ $timed ->
 explains-capture-hole = by their numbers { $count } packets of both sides are missing there; without keys nothing shows whether they were sent again.
 explains-address-changed = it went from { $from } to { $to }, and not all packets followed at once.
 explains-moved = it went from { $from } to { $to }, and { $other } sent there { $took } later: the tunnel moved, and only what was on the way was lost.
+explains-came-back = { $who } came back from { $address } and asked for a tunnel { $asked } times from { $first } on; { $other } answered at { $answered }, not before{ $known_end ->
+    [yes] {" "}it had given the old one up at { $given_up }
+   *[no] {""}
+}.
+explains-silent-came-back = { explains-peer-silent } { $address } asked for a tunnel { $asked } times from { $first } on, maybe the same client, and { $other } answered at { $answered }, not before it had given this one up at { $given_up }.
 explains-source-changed = it sent from { $to } instead of { $from }, and { $other } went on asking at the old address and did not hear the answers: whoever is behind NAT hears no address that it never sent to.
 explains-peer-silent = neither ESP nor IKE came from { $who } { $span ->
     [part] for { $took }
@@ -409,6 +415,8 @@ cure-address-changed = use IKEv2 with MOBIKE{ $esp ->
    *[plain] , or keep the address
 }.
 cure-moved = nothing at the VPN: it had moved { $took } after the first message from the new place. What is slower from then on is the new network.
+cure-came-back = let { $other } notice sooner that a client is gone (check more often, give up after fewer checks; Yamaha: `ipsec ike keepalive use N on dpd 5 2`), or take a second tunnel of the same client beside the old one. Until then: delete the old SA there by hand (Yamaha: `ipsec sa delete`).
+cure-silent-came-back = { cure-came-back }
 cure-source-changed = let { $who } send from one address alone (strongSwan: `local_addrs` of the connection, `charon.interfaces_ignore` for the other interfaces, `mobike = no`). In IKEv2 only the side that set the tunnel up may move.
 cure-peer-silent = capture at the end of { $who }, too: that tells whether { $who } or the path fell silent. The rekeys are not the cause.
 cure-silent-at-rest = nothing where { $who } slept, was switched off or left its network; else capture at its end, too. The rekeys are not the cause.

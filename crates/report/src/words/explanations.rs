@@ -2,13 +2,13 @@
 
 use crate::words::advice::refusals::of_notification;
 use crate::words::common::stated_lifetime;
-use crate::words::ends::{esp, side};
+use crate::words::ends::{esp, opposite, side};
 use crate::words::focus::Focus;
 use crate::words::lengths::{moment, range};
 use crate::words::{clean, format};
 use rekeyscope_impact::explain::{
-    AsksBehindDelete, Moment, asks_behind_delete, brought_back, is_crossed, is_of_echoes, leaves_unused,
-    renews_as_windows, row_of, slow_answers, stopped_before, variant,
+    AsksBehindDelete, Moment, asks_behind_delete, brought_back, evidence_of, is_crossed, is_of_echoes,
+    leaves_unused, renews_as_windows, row_of, slow_answers, stopped_before, variant,
 };
 use rekeyscope_model::algorithm::proposal;
 use rekeyscope_model::analysis::{
@@ -241,7 +241,7 @@ impl<'a> Explained<'a> {
                 moment(self.focus, self.silent_time.end),
             ),
         };
-        message
+        self.kept_waiting(message)
             .with("who", self.who())
             .with(
                 "router",
@@ -301,6 +301,29 @@ impl<'a> Explained<'a> {
             _ if is_of_echoes(self.explanation) => "echo",
             known => known.as_str(),
         }
+    }
+
+    /// Who asked for a new tunnel in vain, how often, and when it was answered.
+    fn kept_waiting(&self, message: Message) -> Message {
+        let analysis = self.focus.analysis;
+        let beside = |kind| evidence_of(analysis, self.explanation, kind);
+        let Some((asked, anew)) = beside(EventKind::Unanswered).zip(beside(EventKind::NewIkeSa)) else {
+            return message;
+        };
+        let tunnel = asked.tunnel.and_then(|tunnel| analysis.tunnels.get(tunnel));
+        let address = tunnel.and_then(|tunnel| opposite(tunnel, asked.by));
+        let time = |event: &Event| moment(self.focus, event.time);
+        let given_up = beside(EventKind::IkeSaDeleted);
+        message
+            .with(
+                "address",
+                address.map_or_else(String::new, |address| address.to_string()),
+            )
+            .with("asked", format::count(asked.count.unwrap_or(0)))
+            .with("first", time(asked))
+            .with("answered", time(anew))
+            .with("known_end", if given_up.is_some() { "yes" } else { "no" })
+            .with("given_up", given_up.map_or_else(String::new, time))
     }
 
     /// The time that the cause lasted, where it is another than that of the silence.

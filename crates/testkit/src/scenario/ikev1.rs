@@ -37,6 +37,22 @@ impl World {
         }
     }
 
+    /// The client begins a phase 1 that nobody answers: so many copies of its first message, milliseconds apart.
+    pub fn main_mode_in_vain(&mut self, times: usize, millis: u64) {
+        let header = Header {
+            spis: [*b"in vain.", [0; 8]],
+            first: 1,
+            version: 1,
+            exchange_type: 2,
+            flags: 0,
+            message_id: 0,
+        };
+        for _ in 0..times {
+            self.ike_datagram(true, &header.message(&[0; 64]));
+            self.wait(millis);
+        }
+    }
+
     /// A new cookie pair: the next exchanges belong to another IKE SA whose phase 1 is not captured.
     pub fn begin_ike_sa(&mut self, number: u8) {
         self.cookie = [b'i', b'k', b'e', b's', b'a', b'-', b'n', number];

@@ -8,9 +8,9 @@ use crate::words::focus::Focus;
 use crate::words::format;
 use crate::words::lengths::{frames, moment, moments, range};
 use rekeyscope_impact::explain::{
-    ToldEverywhere, ToldOutages, is_of_one_sa, row_of, told_everywhere, told_outages,
+    ToldEverywhere, ToldOutages, evidence_of, is_of_one_sa, row_of, told_everywhere, told_outages,
 };
-use rekeyscope_model::analysis::{ExplanationCause, Outage, OutageEnd};
+use rekeyscope_model::analysis::{EventKind, ExplanationCause, Outage, OutageEnd};
 
 /// The answer where outages are what there is to tell.
 pub(super) fn of_outages(focus: &Focus) -> Option<Answer> {
@@ -127,7 +127,9 @@ fn down(focus: &Focus, told: &ToldOutages<'_>, explained: &Explained<'_>) -> Str
 fn why(focus: &Focus, told: &ToldOutages<'_>, explained: &Explained<'_>) -> String {
     let t = focus.t;
     let mut sentences = vec![fill!(t, "why-outage", text = explained.why())];
-    if let Some(no_way) = told.no_way_s {
+    // Behind a client that had to wait the transfer is another one.
+    let waited = evidence_of(focus.analysis, told.explanation, EventKind::Unanswered).is_some();
+    if let Some(no_way) = told.no_way_s.filter(|_| !waited) {
         // A cause that says how long it lasted has told that the way was closed for so long.
         sentences.push(match told.explanation.seconds {
             Some(_) => t.word("outage-timer"),
