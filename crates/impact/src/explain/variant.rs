@@ -57,7 +57,7 @@ pub fn variant(
         Cause::LargePackets | Cause::LargeNeverPassed if explanation.lost_bytes.is_some() => Some("no-mtu"),
         Cause::LargePackets if explanation.count.is_none() => Some("large-packets-only"),
         Cause::Unexplained if explanation.by.is_some() => Some("lost-before"),
-        Cause::EspSilent if is_of_one_sa(explanation) => Some("one-sa-silent"),
+        Cause::EspSilent if is_of_one_sa(analysis, explanation) => Some("one-sa-silent"),
         Cause::PeerSilent if shows(EventKind::Unanswered) && shows(EventKind::NewIkeSa) => {
             Some("silent-came-back")
         }
@@ -131,9 +131,16 @@ pub fn asks_behind_delete(analysis: &Analysis, explanation: &Explanation) -> Ask
 }
 
 /// Whether the packets of one SA alone did not pass.
-pub fn is_of_one_sa(explanation: &Explanation) -> bool {
-    let by_event = explanation.cause == ExplanationCause::EspSilent && explanation.event.is_some();
-    by_event || explanation.cause == ExplanationCause::OneSided
+pub fn is_of_one_sa(analysis: &Analysis, explanation: &Explanation) -> bool {
+    let names_sa = || {
+        analysis
+            .event_of(explanation)
+            .is_some_and(|event| !event.spis.is_empty())
+    };
+    match explanation.cause {
+        ExplanationCause::EspSilent => names_sa(),
+        cause => cause == ExplanationCause::OneSided,
+    }
 }
 
 /// Whether nothing explains why echo requests got no reply, and what else may have been lost is not known.

@@ -102,7 +102,7 @@ fn down(focus: &Focus, told: &ToldOutages<'_>, explained: &Explained<'_>) -> Str
     let nothing = match receiver {
         _ if row_of(told.explanation.cause).lets_small_pass => t.word("outage-nothing-large"),
         _ if told.explanation.cause == ExplanationCause::NumbersBack => t.word("outage-nothing-of-it"),
-        _ if is_of_one_sa(told.explanation) => t.word("outage-nothing-on-it"),
+        _ if is_of_one_sa(focus.analysis, told.explanation) => t.word("outage-nothing-on-it"),
         _ if told.explanation.cause == ExplanationCause::LeftOut => t.word("outage-nothing"),
         Some(receiver) => fill!(t, "outage-nothing-to", to = receiver),
         None => t.word("outage-nothing"),
