@@ -486,6 +486,42 @@ fn a_client_that_comes_back_from_another_address_was_the_same() {
     }
 }
 
+/// ```text
+/// client ◀══▶ server  data; the PPPoE session of the client's line is ended, nothing for 12 s
+/// client at another address ◀══▶ server  a new IKE SA; data for the same inner address
+/// ```
+/// An end of a session before the data has nothing to do with it.
+#[test]
+fn a_line_that_its_provider_ends_comes_back_with_another_address() {
+    for at_the_end in [true, false] {
+        let mut first = World::new();
+        first.check_v2(true);
+        if !at_the_end {
+            first.end_pppoe();
+        }
+        first.steady(BEFORE);
+        if at_the_end {
+            first.end_pppoe();
+        }
+        first.go_deaf(100);
+        first.repeat_oldest(&[200, 400, 800, 1_600]);
+        let mut second = another(78);
+        second.inner_client = first.inner_client;
+        second.wait(BEFORE + 12_000);
+        second.main_mode();
+        second.steady(AFTER);
+        first.beside(second);
+        let lines = answer_lines(&analyze_world(first, true));
+        let line = match at_the_end {
+            true => "The PPPoE session of the client was ended at 12.0",
+            false => "The address of the client changed at",
+        };
+        assert!(lines.headline.contains(line), "{lines:?}");
+        assert!(lines.headline.contains("nothing passed for 12."), "{lines:?}");
+        assert_eq!(lines.remedy.contains("ask the provider"), at_the_end, "{lines:?}");
+    }
+}
+
 /// The capture is at the receiver of an upload. Its large packets do not come, and pings do.
 #[test]
 fn large_packets_that_do_not_come_are_missed_between_small_ones() {

@@ -5,7 +5,7 @@ use crate::events::{
     checks, collisions, deletes, fragments, ike_sas, inner_control, moves, one_sided, other_tunnels,
     reconnections, requests, sas, silences, standing, turns, unreachable,
 };
-use rekeyscope_model::analysis::{Event, MOST_EVENTS};
+use rekeyscope_model::analysis::{Certainty, Event, EventKind, MOST_EVENTS};
 
 /// The events of a capture in order of time. Their exchanges are those of the timeline, their tunnels those of the table.
 #[derive(Debug, Default)]
@@ -36,6 +36,8 @@ pub(crate) fn events(sources: &EventSources<'_>) -> EventList {
     events.extend(sas::of(sources));
     events.extend(silences::of(sources, ends));
     events.extend(unreachable::of(sources));
+    let ended = |&(time, frame)| Event::at(EventKind::PppoeEnded, Certainty::Read, time, frame);
+    events.extend(record.pppoe_ended.iter().map(ended));
     events.retain(|e| e.tunnel.is_none_or(|tunnel| record.wants(tunnel)));
     events.sort_by_key(|e| (e.time, e.frame, e.kind, e.tunnel));
     let left_out = events.len().saturating_sub(MOST_EVENTS);

@@ -109,6 +109,8 @@ impl ControlLog {
                 10 => self.answered(asked(ControlQuestion::Echo)),
                 _ => {}
             },
+            // An access line is no session of the tunnel.
+            Control::Pppoe(_) => {}
             Control::Ppp { protocol, code } => match login_of(protocol, code) {
                 Some(Ok(())) => {
                     self.accepted.insert((tunnel, by), time);

@@ -52,6 +52,8 @@ pub struct Record {
     pub(crate) incomplete_ike: Vec<IncompleteIke>,
     /// Stretches in which first fragments of ESP came without the others.
     pub(crate) first_fragments: Vec<FirstFragments>,
+    /// Time and number of the frames that ended a PPPoE session.
+    pub(crate) pppoe_ended: Vec<(Timestamp, u64)>,
     /// Packets of ESP that came in part.
     pub(crate) cut_packets: Vec<CutPackets>,
     /// Every packet, where another capture point is to be compared with this one.
@@ -92,6 +94,7 @@ impl Record {
             icmp: IcmpLog::default(),
             incomplete_ike: Vec::new(),
             first_fragments: Vec::new(),
+            pppoe_ended: Vec::new(),
             cut_packets: Vec::new(),
             point: options.two_points.then(PointRecord::default),
             options,

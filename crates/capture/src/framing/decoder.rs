@@ -9,17 +9,25 @@ use crate::framing::link;
 use crate::framing::transport;
 use crate::framing::tunnel;
 use crate::layers::ip::IpPacket;
-use crate::layers::{Found, MAX_DEPTH, Stop, Walk};
+use crate::layers::{Control, Found, MAX_DEPTH, Stop, Walk};
 use rekeyscope_model::diagnostic::{Diagnostics, named};
 use rekeyscope_model::error::WireError;
 use rekeyscope_model::text::Message;
+use rekeyscope_model::time::Timestamp;
 use std::net::IpAddr;
+
+/// PPPoE Active Discovery Terminate (RFC 2516 §5.5).
+const PADT: u8 = 0xa7;
+/// Ends of PPPoE sessions that are kept; later ones are no cause of what was told before.
+const MOST_SESSIONS: usize = 1 << 10;
 
 /// The decoder with its fragment table (bounded).
 #[derive(Debug, Default)]
 pub struct Framing {
     pub(super) fragments: FragmentTable,
     carriers: Carriers,
+    /// Time and number of the frames that end a PPPoE session.
+    pppoe_ended: Vec<(Timestamp, u64)>,
 }
 
 impl Framing {
@@ -59,6 +67,10 @@ impl Framing {
             Ok(_) => return None,
             Err(Stop::Broken(error)) => return refused(error, frame, diagnostics),
             Err(stop) => {
+                let room = self.pppoe_ended.len() < MOST_SESSIONS;
+                if stop == Stop::Control(Control::Pppoe(PADT)) && room {
+                    self.pppoe_ended.push((frame.time, frame.number));
+                }
                 count_not_ip(stop.name(), frame, diagnostics);
                 return None;
             }
@@ -90,6 +102,11 @@ impl Framing {
     /// ESP packets of which the first fragment came, and not all others, so far.
     pub fn cut_packets(&self) -> Vec<CutPackets> {
         self.fragments.ways.cut()
+    }
+
+    /// The PPPoE sessions that were ended: time and number of the frame.
+    pub fn take_pppoe_ended(&mut self) -> Vec<(Timestamp, u64)> {
+        std::mem::take(&mut self.pppoe_ended)
     }
 
     /// Counts the datagrams that wait for fragments when the capture ends.

@@ -2,7 +2,7 @@
 //! MPLS (RFC 3032) with its pseudowires (RFC 4448).
 
 use crate::layers::cursor::Walk;
-use crate::layers::layer::{Layer, LayerStep, Layers, Stop};
+use crate::layers::layer::{Control, Layer, LayerStep, Layers, Stop};
 use crate::layers::plausible::{fits_ip, is_ethernet};
 
 impl<'a> Walk<'a> {
@@ -32,7 +32,7 @@ impl<'a> Walk<'a> {
                 let &[_, _, _, _, t0, t1] = self.take::<6>("Broadcom tag")?;
                 Layer::EtherType(u16::from_be_bytes([t0, t1]))
             }
-            0x8864 => Layer::Pppoe,
+            0x8863 | 0x8864 => Layer::Pppoe,
             0x8847 | 0x8848 => return self.mpls(),
             // Transparent Ethernet bridging (gretap), and PPP in GRE.
             0x6558 => Layer::Ethernet,
@@ -65,7 +65,7 @@ impl<'a> Walk<'a> {
     pub(super) fn pppoe(&mut self) -> Result<LayerStep<'a>, Stop> {
         match self.take::<6>("PPPoE")? {
             [0x11, 0, ..] => Ok(LayerStep::Below(Layer::Ppp)),
-            [0x11, ..] => Err(Stop::Other("PPPoE discovery")),
+            [0x11, code, ..] => Err(Stop::Control(Control::Pppoe(*code))),
             _ => Err(Stop::Other("an unknown version of PPPoE")),
         }
     }
@@ -105,7 +105,6 @@ fn ether_type_name(ether_type: u16) -> &'static str {
         0x8137 => "IPX",
         0x8808 => "Ethernet flow control",
         0x8809 => "LACP",
-        0x8863 => "PPPoE discovery",
         0x888e => "802.1X",
         0x88cc => "LLDP",
         0x88e5 => "MACsec",

@@ -59,6 +59,8 @@ pub enum Control {
         /// Code field.
         code: u8,
     },
+    /// A packet of PPPoE discovery with this code (RFC 2516 §5).
+    Pppoe(u8),
 }
 
 /// The next layer, as the one before it names it.
@@ -126,6 +128,7 @@ impl Stop {
         match self {
             Stop::Other(name) => name,
             Stop::Control(Control::L2tp(_)) => "L2TP control",
+            Stop::Control(Control::Pppoe(_)) => "PPPoE discovery",
             Stop::Control(Control::Ppp { protocol, .. }) => control_name(protocol),
             Stop::Broken(error) => error.layer,
         }

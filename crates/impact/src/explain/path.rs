@@ -47,9 +47,14 @@ pub(super) fn address_changed(view: &OutageView<'_>) -> Option<Explanation> {
         let moved = change.kind == EventKind::AddressChanged;
         moved && at_once && lost_later(*until) == 0 && !outage.open
     });
+    // The line came back with another address.
+    let ended = view.events(&[EventKind::PppoeEnded], since, change.time).last();
     ((silent || held) && !worked).then(|| Explanation {
         count: None,
-        evidence: kept_waiting(view, Some(change.frame)),
+        evidence: ended.map_or_else(
+            || kept_waiting(view, Some(change.frame)),
+            |ended| vec![ended.index],
+        ),
         seconds: followed.map(|until| until.seconds_since(change.time)),
         ..Explanation::shown(ExplanationCause::AddressChanged, change)
     })

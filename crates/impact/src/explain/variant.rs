@@ -38,6 +38,7 @@ pub fn variant(
         Cause::GivenUpTooSoon if !is(EventKind::ChecksAnsweredLate) => Some("given-up-alive"),
         Cause::AddressChanged if explanation.seconds.is_some() => Some("moved"),
         Cause::Deleted | Cause::BreakBeforeMake if shows(EventKind::IkeSaRekeyed) => Some("new-ike-deleted"),
+        Cause::AddressChanged if shows(EventKind::PppoeEnded) => Some("session-ended"),
         Cause::AddressChanged if shows(EventKind::Unanswered) => Some("came-back"),
         Cause::AddressChanged if event.is_some_and(|e| answers_from_elsewhere(analysis, tunnel, e)) => {
             Some("source-changed")

@@ -75,6 +75,7 @@ event-capture-hole = { $count ->
 } missing in the capture
 event-everything-silent = nothing at all was captured
 event-unreachable = { $who } answered with ICMP
+event-pppoe-ended = the PPPoE session of the line was ended
 event-too-big-inside = { $who } said by ICMP that packets from { $from } to { $to } may have { $count } bytes at most
 event-ike-silent = { $who } sent no IKE while its ESP passed
 event-esp-silent = { $who } { $sas ->

@@ -50,6 +50,7 @@ event-only-small-pass = { $who }の ESP パケット { $count } 個は先頭フ�
 event-capture-hole = 通過したパケット { $count } 個がキャプチャから欠落
 event-everything-silent = 何もキャプチャされていない
 event-unreachable = { $who }が ICMP で応答
+event-pppoe-ended = 回線の PPPoE セッションが切断
 event-too-big-inside = { $who }が ICMP で、{ $from } から { $to } へのパケットは { $count } バイトまでと通知
 event-ike-silent = { $who }からの ESP は届くが IKE が届かない
 event-esp-silent = { $sas ->

@@ -49,7 +49,8 @@ outage-first-number = { outage-new-sa-lost }
 outage-deleted-early = { $who }が{ $at }古い SA を早く削除しすぎ{ $probably }
 outage-peer-restarted = { $who }が{ $at } SA を喪失{ $probably }
 outage-invalid-spi = { $who }が{ $at } SA の一つを喪失{ $probably }
-outage-came-back = { $other }が{ $who }の再接続に応答せず
+outage-came-back = { $other }が{ $who }の復帰に応答せず
+outage-session-ended = { $who }の PPPoE セッションが { $at }切断
 outage-address-changed = { $who }の{ $what ->
     [port] ポート
    *[address] アドレス
@@ -213,11 +214,12 @@ explains-peer-restarted = 新しい IKE SA が始まるまで{ $timed ->
 explains-capture-hole = ESP シーケンス番号から見て両側の { $count } パケットが欠けていますが、鍵がないと再送されたかどうかは分かりません。
 explains-address-changed = { $from } から { $to } に変わり、パケットの一部は古い宛先に送られ続けました。
 explains-moved = { $from } から { $to } に変わり、{ $other }は { $took }後にそこへ送り始めました。トンネルは移動できており、失われたのは途中にあったパケットだけです。
-explains-came-back = { $who }は { $address } から { $first }以降 { $asked } 回接続を要求しましたが、{ $other }が応答したのは{ $known_end ->
+explains-session-ended = アクセス回線の PPPoE セッションが切断され（PADT）、次のセッションではアドレスが { $from } から { $to } に変わりました。トンネルはその後に新しいアドレスから張り直されています。
+explains-came-back = { $who }は { $address } から { $first }以降 { $asked } 回トンネルを要求しましたが、{ $other }が応答したのは{ $known_end ->
     [yes] 、古いトンネルを { $given_up }に放棄した後の
    *[no] {" "}
 } { $answered }です。
-explains-silent-came-back = { explains-peer-silent } { $address }（同じクライアントの可能性あり）が { $first }以降 { $asked } 回接続を要求しましたが、{ $other }が応答したのは、このトンネルを { $given_up }に放棄した後の { $answered }です。
+explains-silent-came-back = { explains-peer-silent } { $address }（同じクライアントの可能性あり）が { $first }以降 { $asked } 回トンネルを要求しましたが、{ $other }が応答したのは、このトンネルを { $given_up }に放棄した後の { $answered }です。
 explains-source-changed = 送信元が { $from } から { $to } に変わりましたが、{ $other }は元のアドレスに問い合わせ続け、その応答が届いていません。NAT の内側には、自分から送ったことのないアドレスのパケットは届きません。
 explains-peer-silent = { $span ->
     [part] { $who }からは ESP も IKE も { $took }間届きませんでした。
@@ -376,9 +378,10 @@ cure-address-changed = { $esp ->
    *[plain] MOBIKE のある IKEv2 を使うか、アドレスが変わらないようにしてください。
 }
 cure-moved = VPN でできることはありません。新しい場所からの最初のメッセージの { $took }後には移動が終わっていました。その後の遅さは新しいネットワークのものです。
+cure-session-ended = VPN でできることはありません。セッションが切断される理由をプロバイダーに確認してください。1 日に 1 回の切断なら、ルーターの張り直しを利用の少ない時刻に設定するか、固定アドレスの回線を使います。MOBIKE や短い間隔の確認で短くなるのは、回線が復旧した後の時間だけです。
 cure-came-back = { $other }がクライアントの切断をより早く検出するようにしてください（確認の間隔を短く、回数を少なく。Yamaha: `ipsec ike keepalive use N on dpd 5 2`）。または、古いトンネルが残っていても同じクライアントの新しいトンネルを受け付ける設定にしてください。それまでは、古い SA を手動で削除します（Yamaha: `ipsec sa delete`）。
 cure-silent-came-back = { cure-came-back }
-cure-source-changed = { $who }の送信元アドレスを 1 つに固定してください（strongSwan: 接続の `local_addrs`、ほかのインターフェイスには `charon.interfaces_ignore`、`mobike = no`）。IKEv2 でアドレスを変更できるのは、トンネルを開始した側だけです。
+cure-source-changed = { $who }の送信元アドレスを 1 つに固定してください（strongSwan: コネクションの `local_addrs`、ほかのインターフェイスには `charon.interfaces_ignore`、`mobike = no`）。IKEv2 でアドレスを変更できるのは、トンネルを開始した側だけです。
 cure-peer-silent = { $who }の側でもキャプチャしてください。原因が経路か{ $who }自身かが分かります。リキーは原因ではありません。
 cure-silent-at-rest = { $who }がスリープしたか、電源が切れたか、ネットワークを離れただけなら、対処は不要です。そうでなければ{ $who }の側でもキャプチャしてください。リキーは原因ではありません。
 cure-silent-renewed = { $who }のログで、キャプチャ開始から { $from }前後に SA の削除や再起動がなかったかを調べ、{ $esp ->

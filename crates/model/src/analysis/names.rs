@@ -375,6 +375,8 @@ plain_names! {
         EverythingSilent = "everything_silent",
         /// A host or router answered ESP or IKE with ICMP: destination unreachable, or packet too big.
         Unreachable = "unreachable",
+        /// A side ended the PPPoE session of the access line.
+        PppoeEnded = "pppoe_ended",
         /// A router said by ICMP inside the tunnel that packets between two hosts are too big.
         TooBigInside = "too_big_inside",
         /// A side sent no IKE while its ESP passed.

@@ -390,7 +390,10 @@ impl<'a> Explained<'a> {
     /// The begin: with the event where that came first, else with the last delivery.
     fn began(&self) -> String {
         let event = match self.moment_of_row() {
-            Moment::Event | Moment::Request => self.event().map(|event| event.time),
+            Moment::Event | Moment::Request => {
+                let ended = evidence_of(self.focus.analysis, self.explanation, EventKind::PppoeEnded);
+                ended.or(self.event()).map(|event| event.time)
+            }
             Moment::Exchange => self.exchange().map(|exchange| exchange.first_time),
             Moment::Outage => None,
         };

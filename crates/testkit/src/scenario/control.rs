@@ -1,6 +1,7 @@
 //! What the control plane and the path say beside rekeys: Deletes of IKE SAs, unknown SPIs, ICMP errors, fragments, L2TP and PPP.
 
-use crate::headers::{Ipv4, checksum, icmp_about, ipv4, l2tp, udp};
+use crate::containers::Packet;
+use crate::headers::{Ipv4, checksum, ethernet, icmp_about, ipv4, l2tp, udp};
 use crate::ike::{Header, ikev2_ike_sa};
 use crate::scenario::packets;
 use crate::scenario::world::{CLIENT, SERVER, World};
@@ -178,6 +179,12 @@ impl World {
         {
             self.capture(fragment);
         }
+    }
+
+    /// The PPPoE session of the line is ended (PADT, RFC 2516 §5.5).
+    pub fn end_pppoe(&mut self) {
+        let frame = ethernet(0x8863, &[0x11, 0xa7, 0x1a, 0x2b, 0, 0]);
+        self.frames.push(Packet::new(self.now.cast_signed(), frame));
     }
 
     /// A message of PPP's link control protocol (RFC 1661 §5).

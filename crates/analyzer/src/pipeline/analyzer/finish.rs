@@ -38,6 +38,7 @@ impl Analyzer {
         let Some(framing) = &mut self.framing else { return };
         self.record.first_fragments = framing.first_fragments_alone();
         self.record.cut_packets = framing.cut_packets();
+        self.record.pppoe_ended.extend(framing.take_pppoe_ended());
         let given_up = framing.take_incomplete_ike();
         let room = MOST_EVENTS.saturating_sub(self.record.incomplete_ike.len());
         self.record.incomplete_ike.extend(given_up.into_iter().take(room));

@@ -94,7 +94,10 @@ fn lengths_that_contradict_each_other_are_counted() {
 fn what_is_not_ip_is_counted_by_name() {
     for (tags, name) in [
         (&[0x08, 0x06][..], "ARP"),
-        (&[0x81, 0x00, 0x00, 0x05, 0x88, 0x63], "PPPoE discovery"),
+        (
+            &[0x81, 0x00, 0x00, 0x05, 0x88, 0x63, 0x11, 0x09, 0, 0, 0, 0],
+            "PPPoE discovery",
+        ),
         (&[0x88, 0xcc], "LLDP"),
         (&[0x12, 0x34], "another EtherType"),
         (
