@@ -16,7 +16,7 @@ return {
   ["outcome-because"] = "%s: %s",
   ["outcome-completed"] = "completed",
   ["outcome-completed-unused"] = "completed, never used",
-  ["outcome-cut"] = "cut off by the end of the capture",
+  ["outcome-cut"] = "cut off by the end of the capture or of the IKE SA",
   ["outcome-refused"] = "refused",
   ["outcome-superseded"] = "superseded by the other side's",
   ["outcome-unanswered"] = "no answer",
