@@ -811,6 +811,20 @@ fn data_that_comes_through_another_tunnel() {
     is(&crossed, PeerSilent);
 }
 
+/// A silence between two checks that were answered is none of the peer, unless it was asked in vain meanwhile or a new SA ended the silence.
+#[test]
+fn a_side_that_answers_checks() {
+    let mut alive = scene();
+    alive.silent(GATEWAY, 12.0, 18.0);
+    alive.outages[0].silences[1].no_esp = (at(10.0), at(19.0));
+    assert_eq!(is(&alive, EspSilent).by, Some(GATEWAY));
+    let mut renewed = alive.clone();
+    renewed.exchanges.push(exchange(17.9, 18.2, MadeByExchange::ChildSa));
+    is(&renewed, PeerSilent);
+    alive.event(EventKind::ChecksUnanswered, 14.0, GATEWAY).count = Some(4);
+    is(&alive, PeerSilent);
+}
+
 /// A client that sleeps loses nothing, where only checks were sent to it.
 #[test]
 fn a_side_that_sleeps() {

@@ -1,7 +1,7 @@
 //! One outage with what lies around it: the questions that the rows ask.
 
 use crate::explain::scene::{
-    ExchangeInScene, OutageInScene, SaInScene, Scene, SilencesOfSide, SwallowedPacket,
+    ExchangeInScene, MadeByExchange, OutageInScene, SaInScene, Scene, SilencesOfSide, SwallowedPacket,
 };
 use rekeyscope_model::analysis::{Direction, Event, EventKind, Explanation};
 use rekeyscope_model::lifetime::SAME_LIMIT;
@@ -79,7 +79,8 @@ impl<'a> OutageView<'a> {
 
     /// Whether neither ESP nor IKE came from the sender of the data, and from its receiver, for half of the outage.
     pub(super) fn silent_sides(&self) -> [bool; 2] {
-        let receiver = self.fills_half(self.outage.silences[1].nothing);
+        let receiver = &self.outage.silences[1];
+        let receiver = self.fills_half(receiver.nothing) && !self.answers_checks(receiver);
         [
             self.is_sender_silent(),
             receiver && (!self.answers_what_comes() || self.is_receivers_data_silent()),
@@ -87,7 +88,20 @@ impl<'a> OutageView<'a> {
     }
 
     fn is_sender_silent(&self) -> bool {
-        self.fills_half(self.outage.silences[0].nothing) && !self.waits_for_timer()
+        let sender = &self.outage.silences[0];
+        self.fills_half(sender.nothing) && !self.waits_for_timer() && !self.answers_checks(sender)
+    }
+
+    /// Whether IKE of an end came before its longest silence and behind it while its ESP stayed away, no new SA was made, and nothing that was asked of
+    /// it in that silence went unanswered: it lives, and had nothing to say.
+    pub(super) fn answers_checks(&self, side: &SilencesOfSide) -> bool {
+        let ((begin, end), (stops, back)) = (side.nothing, side.no_esp);
+        let inside = stops.plus_nanos(self.near()) < begin && end.plus_nanos(self.near()) < back;
+        let mut asked = self.events(&[EventKind::ChecksUnanswered, EventKind::Unanswered], begin, end);
+        let mut made = self.exchanges().map(|(_, exchange)| exchange);
+        inside
+            && !asked.any(|event| event.by == Some(side.side))
+            && !made.any(|own| own.made != MadeByExchange::Nothing && begin <= own.end && own.begin <= back)
     }
 
     /// Whether the receiver had data of its own to send, and fell silent with it at the same time.
