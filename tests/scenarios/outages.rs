@@ -894,8 +894,8 @@ fn answered_in_turns(w: &mut World, turns: usize) {
 }
 
 /// A second client behind the same NAT dials in, and from then on the server's data for the first one comes on the SA of the second one; or both
-/// directions of its connection do, and go on.
-fn data_in_another_tunnel(w: &mut World, both_ways: bool) {
+/// directions of its connection do, and go on. `after`: the first one goes on in its own tunnel at the end.
+fn data_in_another_tunnel(w: &mut World, both_ways: bool, after: u64) {
     w.nat_port = Some(40_001);
     w.steady(BEFORE);
     let mut second = World::new();
@@ -923,11 +923,38 @@ fn data_in_another_tunnel(w: &mut World, both_ways: bool) {
         second.steady(AFTER);
         w.ping_server(false);
     }
+    if after > 0 {
+        w.now = second.now;
+        resend_lost(w, WINDOW);
+        w.steady(after);
+    }
     w.beside(second);
 }
 
 pub(crate) fn data_in_the_tunnel_of_another(w: &mut World) {
-    data_in_another_tunnel(w, false);
+    data_in_another_tunnel(w, false, 0);
+}
+
+pub(crate) fn data_back_from_the_tunnel_of_another(w: &mut World) {
+    data_in_another_tunnel(w, false, AFTER);
+}
+
+/// The server deletes the IKE SA, and soon after that both directions of the connection go on in a tunnel that another server has with the same client.
+pub(crate) fn deleted_and_replaced(w: &mut World) {
+    w.steady(BEFORE);
+    w.check_v2(true);
+    w.steady(BEFORE);
+    let mut second = World::new();
+    second.server = [10, 9, 0, 7];
+    second.name_pair(0xd700_0006, 0xa700_0006);
+    second.begin_ike_sa(6);
+    w.go_deaf(WINDOW);
+    w.delete_ike_sa_v2(false);
+    w.repeat_oldest(&TIMEOUTS[..3]);
+    (second.now, second.seq, second.expected) = (w.now, w.seq, w.expected);
+    resend_lost(&mut second, WINDOW);
+    second.steady(AFTER);
+    w.beside(second);
 }
 
 /// A client stops to answer at the moment when another one, at another address, begins its transfer with the same server.
@@ -945,7 +972,7 @@ pub(crate) fn silent_as_another_begins(w: &mut World) {
 }
 
 pub(crate) fn tunnel_replaced(w: &mut World) {
-    data_in_another_tunnel(w, true);
+    data_in_another_tunnel(w, true, 0);
 }
 
 /// A call with a host behind the server. The client falls silent twice and goes on with its next packet: a rekey lies at the begin of the second time.

@@ -518,7 +518,21 @@ pub(super) const SCENARIOS: &[Scenario] = &[
             silent_as_another_begins,
         )
     },
-    scenario("tunnel replaced by another one", &[], tunnel_replaced),
+    scenario(
+        "data in the tunnel of another client for a time",
+        &["event other_tunnel", "other_tunnel"],
+        data_back_from_the_tunnel_of_another,
+    ),
+    scenario(
+        "tunnel replaced by another one",
+        &["event other_tunnel"],
+        tunnel_replaced,
+    ),
+    scenario(
+        "IKEv2, tunnel deleted and replaced by another one",
+        &["deleted", "event ike_sa_deleted", "event other_tunnel"],
+        deleted_and_replaced,
+    ),
     scenario(
         "IKEv2, one side of a call pauses",
         &["event child_deleted"],

@@ -10,7 +10,7 @@ use rekeyscope_ipsec::rekey::attempt::AttemptSeen;
 use rekeyscope_ipsec::rekey::slot;
 use rekeyscope_ipsec::sa::association::Association;
 use rekeyscope_ipsec::sa::database::SaIndex;
-use rekeyscope_ipsec::sa::tunnel::TunnelIndex;
+use rekeyscope_ipsec::sa::tunnel::{Side, TunnelIndex};
 use rekeyscope_model::analysis::{
     Certainty, Direction, Event, EventKind, Explanation, ExplanationCause, OutageEnd,
 };
@@ -60,6 +60,7 @@ pub(crate) fn outages(found: Explored<'_>, stretches: &[Interval]) -> Vec<Outage
     let silent = silent_peers(found, &messages, &stretches);
     stretches.extend(silent);
     end_where_clients_come_back(record, &mut stretches);
+    end_where_another_tunnel_goes_on(record, &mut stretches, ends);
     let stretches = one_of_each(stretches);
     let explanations = explain(&scene(found, &stretches, false));
     let explained = stretches.into_iter().zip(explanations);
@@ -95,19 +96,45 @@ fn end_where_clients_come_back(record: &Record, stretches: &mut [Interval]) {
             let Some(delivered) = record.traffic.first_delivered((back.new, direction)) else {
                 continue;
             };
-            let own = record.sas.associations().iter();
-            let sa = own
-                .clone()
-                .position(|sa| (sa.tunnel, sa.direction) == (back.new, direction));
             let undelivered = &mut interval.facts.undelivered;
-            undelivered.open = false;
-            undelivered.dead = undelivered
-                .dead
-                .map(|(first, last)| (first, last.max(back.time).min(delivered)));
-            interval.to = delivered;
-            interval.facts.frames.1 = Some(back.frame);
-            interval.facts.spis.1 = sa.and_then(|sa| u32::try_from(sa).ok());
-            interval.facts.kind = StandstillKind::Outage;
+            undelivered.dead = undelivered.dead.map(|(first, last)| (first, last.max(back.time)));
+            go_on(record, interval, (back.new, direction), (delivered, back.frame));
+        }
+    }
+}
+
+/// Ends an outage with a packet of another tunnel.
+fn go_on(record: &Record, interval: &mut Interval, side: Side, (delivered, frame): (Timestamp, u64)) {
+    let mut own = record.sas.associations().iter();
+    let sa = own.position(|sa| (sa.tunnel, sa.direction) == side);
+    let undelivered = &mut interval.facts.undelivered;
+    undelivered.open = false;
+    undelivered.dead = undelivered.dead.map(|(first, last)| (first, last.min(delivered)));
+    interval.to = delivered;
+    interval.facts.frames.1 = Some(frame);
+    interval.facts.spis.1 = sa.and_then(|sa| u32::try_from(sa).ok());
+    interval.facts.kind = StandstillKind::Outage;
+}
+
+/// An outage that is open when both directions of its hosts go on in another tunnel ends with the first packet there.
+fn end_where_another_tunnel_goes_on(record: &Record, stretches: &mut [Interval], ends: Timestamp) {
+    let both = record.flows.gone_over(ends);
+    for gone in both.into_iter().filter(|gone| gone.until.is_none()) {
+        let (src, dst) = gone.ends;
+        let (begin, frame) = gone.begin;
+        let open = stretches.iter_mut().filter(|interval| {
+            let hosts = record.traffic.addresses(interval);
+            interval.facts.undelivered.open
+                && interval.facts.tunnel as usize == gone.from.0
+                && interval.from < begin
+                && [Some((src, dst)), Some((dst, src))].contains(&hosts)
+        });
+        for interval in open {
+            let direction = match interval.facts.direction == gone.from.1 {
+                true => gone.to.1,
+                false => gone.to.1.reverse(),
+            };
+            go_on(record, interval, (gone.to.0, direction), (begin, frame));
         }
     }
 }
@@ -335,9 +362,18 @@ pub(crate) fn silent_peers(found: Explored<'_>, messages: &HeardIke, others: &[I
         let mut own = others.iter();
         own.any(|interval| interval.facts.tunnel as usize == tunnel && interval.to >= time)
     };
+    // What is asked of a tunnel whose data goes on in another one is asked in vain, and no data is lost.
+    let replaced = |tunnel: usize, time: Timestamp| {
+        let mut all = found
+            .events
+            .iter()
+            .filter(|event| event.kind == EventKind::OtherTunnel);
+        all.any(|event| event.tunnel == Some(tunnel) && event.until.is_none() && event.time <= time)
+    };
+    let is_known = |tunnel: usize, time| told(tunnel, time) || replaced(tunnel, time);
     let mut stretches: Vec<Interval> = Vec::new();
     for event in found.events.iter().filter(shows_silent_peer) {
-        let Some(tunnel) = event.tunnel.filter(|tunnel| !told(*tunnel, event.time)) else {
+        let Some(tunnel) = event.tunnel.filter(|tunnel| !is_known(*tunnel, event.time)) else {
             continue;
         };
         if stretches.iter().all(|own| own.facts.tunnel as usize != tunnel) {

@@ -1,27 +1,45 @@
-//! Tunnels of which one direction comes through another tunnel: two clients behind one NAT that a gateway takes for one, or two tunnels between two
-//! networks whose routes differ.
+//! Tunnels of which one direction comes through another tunnel: two clients behind one NAT, or with one inner address, that a gateway takes for one, or two
+//! tunnels between two networks whose routes differ. Where both directions do, another tunnel took the place of this one.
 
+use crate::events::reconnections;
 use crate::events::sources::EventSources;
 use crate::traffic::GoneOver;
 use rekeyscope_ipsec::sa::association::Association;
-use rekeyscope_ipsec::sa::tunnel::Side;
+use rekeyscope_ipsec::sa::tunnel::{Side, TunnelIndex};
 use rekeyscope_model::analysis::{Certainty, Direction, Event, EventKind};
 use rekeyscope_model::chance::LEAST_NOT_BY_CHANCE;
 use rekeyscope_model::time::Timestamp;
 use rekeyscope_traffic::{INITIAL_WINDOW, LEAST_TIMEOUT, LONGEST_ACK_DELAY, PacketSilence};
+use std::collections::HashSet;
 
 /// The events of all tunnels. Inner connections prove them; where no key shows these, the moment tells.
 pub(super) fn of(sources: &EventSources<'_>, ends: Timestamp) -> Vec<Event> {
     let traffic = &sources.record.traffic;
-    let goes_on = |gone: &GoneOver| {
+    // A client that comes back from another address is told as one that moved.
+    let moved: HashSet<Tunnels> = reconnections(sources.record)
+        .into_iter()
+        .map(|own| (own.old, own.new))
+        .collect();
+    let counts = |gone: &GoneOver| {
         let (tunnel, direction) = gone.from;
-        traffic.last_esp((tunnel, direction.reverse())) > Some(gone.begin.0.plus_nanos(LEAST_TIMEOUT))
+        let goes_on =
+            || traffic.last_esp((tunnel, direction.reverse())) > Some(gone.begin.0.plus_nanos(LEAST_TIMEOUT));
+        match gone.until {
+            Some(_) => goes_on(),
+            None => !moved.contains(&(tunnel, gone.to.0)),
+        }
     };
+    // The first hosts of two tunnels stand for all.
+    let mut told: HashSet<(Tunnels, bool)> = HashSet::new();
+    let mut is_first = |gone: &GoneOver| told.insert(((gone.from.0, gone.to.0), gone.until.is_some()));
     let flows = sources.record.flows.gone_over(ends);
-    let read = flows.into_iter().filter(goes_on);
-    let read = read.filter_map(|gone| event(sources, gone, Certainty::Proven, ends));
+    let read = flows.into_iter().filter(counts).filter(|gone| is_first(gone));
+    let read = read.filter_map(|gone| event(sources, gone, Certainty::Proven));
     read.chain(sealed(sources, ends)).collect()
 }
+
+/// A tunnel, and the one that data went into.
+type Tunnels = (TunnelIndex, TunnelIndex);
 
 /// ESP of one direction stops as that of another tunnel begins towards the same receiver, while the other direction goes on here. Another sender
 /// that is answered there is a peer of its own, as each client of a gateway is.
@@ -46,8 +64,10 @@ fn sealed(sources: &EventSources<'_>, ends: Timestamp) -> Vec<Event> {
                 to: *to,
                 begin: new.first?,
                 packets: new.counters.packets,
+                until: Some(silence.to),
+                ends: (old.src, old.dst),
             };
-            event(sources, gone, Certainty::Inferred, silence.to)
+            event(sources, gone, Certainty::Inferred)
         };
         let whole = (Timestamp(i64::MIN), ends);
         let silences = sources.record.traffic.silences(side.0, &[side.1], whole);
@@ -85,7 +105,7 @@ fn first_sa<'a>(sources: &EventSources<'a>, side: Side) -> Option<&'a Associatio
 }
 
 /// The ends that tell one tunnel from the other: their receivers with the ports, else their senders.
-fn event(sources: &EventSources<'_>, gone: GoneOver, known: Certainty, until: Timestamp) -> Option<Event> {
+fn event(sources: &EventSources<'_>, gone: GoneOver, known: Certainty) -> Option<Event> {
     let path = |side| first_sa(sources, side)?.path();
     let (here, there) = (path(gone.from)?, path(gone.to)?);
     let begun = |sa: &&Association| sa.first <= Some(gone.begin);
@@ -100,7 +120,7 @@ fn event(sources: &EventSources<'_>, gone: GoneOver, known: Certainty, until: Ti
     Some(Event {
         tunnel: Some(gone.from.0),
         by: Some(there.src),
-        until: Some(until),
+        until: gone.until,
         count: Some(gone.packets),
         spis: vec![newest.spi],
         from: Some(from),

@@ -9,7 +9,7 @@ use rekeyscope_ipsec::esp::inner::Inner;
 use rekeyscope_ipsec::sa::tunnel::{Side, TunnelIndex};
 use rekeyscope_model::analysis::{Direction, Flow};
 use rekeyscope_model::chance::LEAST_NOT_BY_CHANCE;
-use rekeyscope_model::flow::FiveTuple;
+use rekeyscope_model::flow::{FiveTuple, TcpHeader};
 use rekeyscope_model::time::Timestamp;
 use rekeyscope_traffic::{ConnectionId, LEAST_TIMEOUT, Segment};
 use std::net::IpAddr;
@@ -35,11 +35,15 @@ struct FlowState {
     packets: u64,
     /// Times and frames of the first and the last packet.
     seen: [(Timestamp, u64); 2],
+    /// The longest time between two packets.
+    pause: (Timestamp, Timestamp),
+    /// Every packet is a TCP reset: its sender does not know the connection.
+    refuses: bool,
     /// The flow's last connection.
     connection: ConnectionId,
 }
 
-/// A flow whose packets came through another tunnel from a moment on, while those of the other direction came through the first one.
+/// A flow whose packets came through another tunnel from a moment on.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct GoneOver {
     pub(crate) from: Side,
@@ -48,9 +52,26 @@ pub(crate) struct GoneOver {
     pub(crate) begin: (Timestamp, u64),
     /// Number of packets there.
     pub(crate) packets: u64,
+    /// Its next packet here, or the end of the capture, where those of the other direction come through the first tunnel still; `None` where they
+    /// went over, too.
+    pub(crate) until: Option<Timestamp>,
+    /// Inner addresses, sender and receiver.
+    pub(crate) ends: (IpAddr, IpAddr),
 }
 
 impl FlowState {
+    /// The end of the time in which a flow comes no more, from the begin of the `other` one on, which comes until then alone.
+    fn rests_until(&self, other: &FlowState, ends: Timestamp) -> Option<Timestamp> {
+        let ([first, last], (from, to)) = (self.seen, self.pause);
+        let [begin, end] = other.seen;
+        let settled = begin.0.plus_nanos(LEAST_TIMEOUT);
+        match first.0 < begin.0 {
+            true if last.0 <= settled => Some(ends),
+            true => (from <= settled && begin.0 < to && end.0 <= to.plus_nanos(LEAST_TIMEOUT)).then_some(to),
+            false => None,
+        }
+    }
+
     /// Tells whether a flow came at half of its rate here, at most, in the `other` tunnel: a sender of TCP that is not answered.
     fn falls(&self, other: &FlowState, ends: Timestamp) -> bool {
         let [first, last] = self.seen;
@@ -109,13 +130,20 @@ impl FlowTable {
             retransmitted_bytes: 0,
             packets: 0,
             seen: [seen; 2],
+            pause: (seen.0, seen.0),
+            refuses: true,
             connection: ConnectionId::NONE,
         });
         state.bytes += u64::from(payload);
         state.new_bytes += u64::from(new);
         state.retransmitted_bytes += u64::from(segment.again);
         state.packets += 1;
+        let before = state.seen[1].0;
+        if seen.0.nanos_since(before) > state.pause.1.nanos_since(state.pause.0) {
+            state.pause = (before, seen.0);
+        }
         state.seen[1] = seen;
+        state.refuses &= inner.tcp.is_some_and(|tcp| tcp.flags & TcpHeader::RST != 0);
         if state.connection != segment.connection {
             let known = self.connections.contains_key(&segment.connection);
             if !known && self.connections.len() >= MOST_FLOWS {
@@ -156,7 +184,7 @@ impl FlowTable {
         pairs
     }
 
-    /// The flows of which one direction alone went over to another tunnel, up to the end of the capture.
+    /// The flows that went over to another tunnel, those of one direction alone and those of both, up to the end of the capture.
     pub(crate) fn gone_over(&self, ends: Timestamp) -> Vec<GoneOver> {
         let mut tunnels: HashMap<FiveTuple, Vec<Side>> = HashMap::default();
         for (tunnel, direction, flow) in self.flows.keys() {
@@ -167,31 +195,44 @@ impl FlowTable {
             let [old, new] = [state(from, flow)?, state(to, flow)?];
             let back = |(tunnel, direction): Side| state((tunnel, direction.reverse()), flow.reversed());
             let begin = new.seen[0];
-            let went = from.0 != to.0
-                && old.seen[0].0 < begin.0
-                && old.seen[1].0 <= begin.0.plus_nanos(LEAST_TIMEOUT)
-                && new.packets >= LEAST_NOT_BY_CHANCE;
-            let alone = back(to).is_none() && back(from)?.seen[1].0 >= begin.0;
-            let in_vain = flow.protocol != ip_number::TCP.0 || old.falls(new, ends);
-            (went && alone && in_vain).then_some(GoneOver {
+            let until = old.rests_until(new, ends)?;
+            let back_here = back(from)?;
+            let (alone, both) = match back(to) {
+                None => (back_here.seen[1].0 >= begin.0, false),
+                Some(answers) if answers.refuses => (true, false),
+                Some(answers) => {
+                    let went_back = back_here.rests_until(answers, ends);
+                    (false, until == ends && went_back == Some(ends))
+                }
+            };
+            let in_vain = both || flow.protocol != ip_number::TCP.0 || old.falls(new, ends);
+            let went =
+                from.0 != to.0 && new.packets >= LEAST_NOT_BY_CHANCE && !new.refuses && (alone || both);
+            (went && in_vain).then_some(GoneOver {
                 from,
                 to,
                 begin,
                 packets: new.packets,
+                until: alone.then_some(until),
+                ends: (flow.src, flow.dst),
             })
         };
-        // The first flow of two tunnels stands for all.
-        let mut first: HashMap<(TunnelIndex, TunnelIndex), GoneOver> = HashMap::default();
+        // The first flow of two hosts and two tunnels stands for all.
+        type Between = (TunnelIndex, TunnelIndex, (IpAddr, IpAddr));
+        let mut first: HashMap<Between, GoneOver> = HashMap::default();
         for (flow, mut sides) in tunnels {
             sides.sort_by_key(|side| state(*side, flow).map(|own| own.seen[0]));
             for own in sides.windows(2).filter_map(|two| gone(flow, two[0], two[1])) {
-                let kept = first.entry((own.from.0, own.to.0)).or_insert(own);
+                let hosts = (flow.src.min(flow.dst), flow.src.max(flow.dst));
+                let kept = first.entry((own.from.0, own.to.0, hosts)).or_insert(own);
                 if own.begin < kept.begin {
                     *kept = own;
                 }
             }
         }
-        first.into_values().collect()
+        let mut all: Vec<GoneOver> = first.into_values().collect();
+        all.sort_unstable_by_key(|own| (own.begin, own.from, own.to));
+        all
     }
 
     /// Whether datagrams of a direction of a tunnel go on in another tunnel, between the same addresses and ports.

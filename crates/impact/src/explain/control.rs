@@ -470,11 +470,13 @@ fn renewed_just_before<'a>(view: &OutageView<'a>, delete: &Event) -> Option<&'a 
     taken.filter(|_| delete.kind == EventKind::IkeSaDeleted).last()
 }
 
-/// A Delete as an explanation.
+/// A Delete as an explanation, with the renewal whose IKE SA it took, and the tunnel in which both directions go on.
 fn of_delete(view: &OutageView<'_>, cause: ExplanationCause, delete: &Event) -> Explanation {
-    let renewal = renewed_just_before(view, delete);
+    let mut gone = view.events(&[EventKind::OtherTunnel], delete.time, view.outage.to);
+    let replaced = gone.find(|gone| gone.until.is_none());
+    let beside = renewed_just_before(view, delete).into_iter().chain(replaced);
     Explanation {
-        evidence: renewal.map(|renewal| renewal.index).into_iter().collect(),
+        evidence: beside.map(|event| event.index).collect(),
         ..Explanation::shown(cause, delete)
     }
 }

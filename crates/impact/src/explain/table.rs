@@ -195,7 +195,7 @@ pub static ROWS: [ExplanationRow; 41] = [
         ..row(ExplanationCause::ByTurns, sas::by_turns)
     },
     ExplanationRow {
-        needs: "one direction of an inner connection comes through another tunnel for half of it, and the other direction goes on in this one; or, where no key shows connections, ESP of one side stops as it begins in another tunnel between the same addresses, or in one towards the same receiver that answers nothing there, and the other side goes on here, at half of its rate at most",
+        needs: "one direction of an inner connection comes through another tunnel for half of it, and the other direction goes on in this one, TCP resets in that one aside; or, where no key shows connections, ESP of one side stops as it begins in another tunnel between the same addresses, or in one towards the same receiver that answers nothing there, and the other side goes on here, at half of its rate at most",
         unless: "both directions went over: another tunnel took the place of this one",
         moment: Moment::Event,
         ..row(ExplanationCause::OtherTunnel, sas::other_tunnel)
@@ -330,7 +330,7 @@ pub static ROWS: [ExplanationRow; 41] = [
     },
     ExplanationRow {
         needs: "neither ESP nor IKE came from one side for half of it",
-        unless: "small packets pass",
+        unless: "small packets pass; or IKE of that side came before that silence and behind it while its ESP stayed away, no SA was made, and nothing that was asked of it meanwhile went unanswered",
         cost_of_renewal: CostOfRenewal::WhenItBeginsThere,
         ..row(ExplanationCause::PeerSilent, path::silent)
     },
@@ -340,7 +340,7 @@ pub static ROWS: [ExplanationRow; 41] = [
         ..row(ExplanationCause::Unheard, path::unheard)
     },
     ExplanationRow {
-        needs: "no ESP came from one side for half of it, and its IKE did; the sender has lost fewer than three packets that the capture shows; or one SA of a side stops for more than 5 s in the midst of its packets, while its peer sends on the SA of the way back, its other SAs go on, and no new one takes over, until the next one brings packets at once, or keys show what is not answered",
+        needs: "no ESP came from one side for half of it, and its IKE did, or answered all that was asked; the sender has lost fewer than three packets that the capture shows; or one SA of a side stops for more than 5 s in the midst of its packets, while its peer sends on the SA of the way back, its other SAs go on, and no new one takes over, until the next one brings packets at once, or keys show what is not answered",
         moment: Moment::Event,
         cost_of_renewal: CostOfRenewal::WhenItBeginsThere,
         ..row(ExplanationCause::EspSilent, path::esp_silent)

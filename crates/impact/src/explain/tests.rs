@@ -819,7 +819,9 @@ fn a_side_that_answers_checks() {
     alive.outages[0].silences[1].no_esp = (at(10.0), at(19.0));
     assert_eq!(is(&alive, EspSilent).by, Some(GATEWAY));
     let mut renewed = alive.clone();
-    renewed.exchanges.push(exchange(17.9, 18.2, MadeByExchange::ChildSa));
+    renewed
+        .exchanges
+        .push(exchange(17.9, 18.2, MadeByExchange::ChildSa));
     is(&renewed, PeerSilent);
     alive.event(EventKind::ChecksUnanswered, 14.0, GATEWAY).count = Some(4);
     is(&alive, PeerSilent);

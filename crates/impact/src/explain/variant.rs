@@ -3,7 +3,7 @@
 use crate::explain::remarks::refuses_child;
 use crate::explain::view::DELETE_OF_A_REKEY;
 use rekeyscope_model::analysis::{
-    Analysis, Certainty, Event, EventKind, Exchange, ExchangeKind, Explanation, ExplanationCause,
+    Analysis, Certainty, Event, EventKind, Exchange, ExchangeKind, Explanation, ExplanationCause, Mode,
 };
 
 /// The name that stands for that of the cause in the messages `outage-…`, `explains-…` and `cure-…`, where the row has words of its own for what is
@@ -32,6 +32,11 @@ pub fn variant(
         Cause::OtherTunnel if !ends.is_some_and(|t| [Some(t.a), Some(t.b)].contains(&explanation.by)) => {
             Some("other-path")
         }
+        Cause::OtherTunnel
+            if explanation.certainty == Certainty::Proven && is_of_tunnel_mode(analysis, tunnel) =>
+        {
+            Some("same-address")
+        }
         Cause::LimitReached if !has_limit(explanation) => Some("limit-late"),
         Cause::LimitReached if explanation.certainty == Certainty::Read => Some("limit-read"),
         Cause::NewSaLost => exchange.and_then(|made| of_new_sa(analysis, made, explanation)),
@@ -43,6 +48,7 @@ pub fn variant(
         Cause::AddressChanged if event.is_some_and(|e| answers_from_elsewhere(analysis, tunnel, e)) => {
             Some("source-changed")
         }
+        Cause::Deleted if shows(EventKind::OtherTunnel) => Some("deleted-replaced"),
         Cause::Deleted if exchange.is_some() => Some("deleted-elsewhere"),
         Cause::BreakBeforeMake if asks_behind_delete(analysis, explanation) != AsksBehindDelete::Deleter => {
             match has_limit(explanation) {
@@ -103,6 +109,15 @@ fn answers_from_elsewhere(analysis: &Analysis, tunnel: usize, change: &Event) ->
                 && event.time >= change.time
                 && Some(event.time) <= change.until
         })
+}
+
+/// Whether the SAs of a tunnel are chosen by the addresses inside (RFC 4301 §4.4.1): two whose data is mixed up have the same.
+fn is_of_tunnel_mode(analysis: &Analysis, tunnel: usize) -> bool {
+    let mut sas = analysis
+        .security_associations
+        .iter()
+        .filter(|sa| sa.tunnel == tunnel);
+    sas.any(|sa| sa.mode == Some(Mode::Tunnel))
 }
 
 /// The side that asks for an SA behind a Delete.

@@ -286,6 +286,7 @@ explains-other-tunnel = { $known ->
     [inferred] ESP of that direction stopped here as it began in the tunnel of { $to }
    *[proven] packets of connections that had come through this tunnel came through that of { $to } from then on
 }, and the other direction still goes through this one.
+explains-same-address = packets of connections that had come through this tunnel came through that of { $to } from then on, and the other direction still goes through this one: both clients have the same address inside.
 explains-networks-by-turns = each new SA ends the one before and carries the other of the two alone, by turns, far sooner than any lifetime: one end keeps one pair of SAs where the other end has one for each network.
 explains-one-sided = { $to } deleted this SA at { $moment }, and ESP of { $who } came on it for { $took } after that: its receiver has no key for it.
 explains-one-sided-left = { $what ->
@@ -310,6 +311,7 @@ explains-connection-dead = { $count ->
    *[other] { $bytes } packets of this connection were lost, small ones among them
 }, while echoes between the same hosts were answered all the time. The tunnel works: a firewall or host behind { $who } probably dropped the connection.
 explains-deleted-elsewhere = with the IKE SA its child SAs ended. A new one stood { $took } later and carries other inner addresses: connections of the old address do not go on.
+explains-deleted-replaced = { $who } ended the tunnel, and this data went on in both directions in the tunnel of { $instead }.
 explains-slow-exchange = the data waited for the new SA, whose exchange began at { $moment }.
 explains-slow-renewal = { explains-slow-exchange }
 explains-l2tp-closed = a message of L2TP or PPP ended the session inside the tunnel; IPsec went on.
@@ -446,6 +448,7 @@ cure-numbers-back = at { $who }, let the cluster synchronise ESP sequence number
 cure-left-out = see in the logs which traffic selectors the renewal negotiated, and let both ends ask for the same ones each time, with { $who } in them.
 cure-by-turns = at { $who }, give each client an identity and an inner address of its own, or let several log in with one (strongSwan: `unique = never`). The rekeys are not the cause.
 cure-other-tunnel = two clients behind one NAT address look alike in transport mode (L2TP), and { $who } takes the newest SA for both: use IKEv2 or another tunnel mode, one L2TP client for each NAT address, or marks for each SA at { $who } (strongSwan: the plugin `connmark`). The rekeys are not the cause.
+cure-same-address = { cure-by-turns }
 cure-other-path = make both directions use the same tunnel (routes, their metrics, BGP), or let the firewall that drops it accept data of a connection from either tunnel. The rekeys are not the cause.
 cure-networks-by-turns = let both ends have one SA for both networks (selectors 0.0.0.0/0, route-based; of a cloud gateway that allows one pair: AWS), or as many SAs as networks; see in the logs which traffic selectors each end asks for. Not the lifetimes.
 cure-one-sided = { $known ->
@@ -459,6 +462,10 @@ cure-bad-icv = find what damages packets at { $who } or on the way: hardware or 
 cure-too-big = at { $who }, let ICMP 'fragmentation needed' through and heed it, or set a smaller MSS or MTU: `rekeyscope overhead{ $suite } --mtu { $mtu }` gives them. The rekeys are not the cause.
 cure-too-big-inside = let ICMP (IPv4 'fragmentation needed', IPv6 'packet too big') from { $router } through to { $from }, which must heed it; or give the tunnel's interface an MTU of { $mtu } there (MSS 40 bytes less, 60 with IPv6). The rekeys are not the cause.
 cure-connection-dead = look at the firewall and the host behind { $who }: its table of connections (timeout, failover, restart). Restart the transfer. The rekeys are not the cause.
+cure-deleted-replaced = nothing, if the other tunnel is there for this. The log of { $who } tells why it deleted { $what ->
+    [ike] the IKE SA
+   *[child] the SA
+}. What is asked of this tunnel later costs this data nothing.
 cure-deleted-elsewhere = give the client the same inner address each time (strongSwan: a lease in the pool, or `vips`), or restart its connections. The log of { $who } tells why it deleted the IKE SA.
 cure-slow-exchange = use a smaller or an elliptic-curve group, or no PFS, and give UDP 500 and 4500 priority.
 cure-slow-renewal = { cure-slow-exchange }

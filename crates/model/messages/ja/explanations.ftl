@@ -257,6 +257,7 @@ explains-other-tunnel = { $known ->
     [inferred] その向きの ESP は、{ $to } のトンネルで始まったときにこのトンネルで途絶えました。
    *[proven] このトンネルで届いていたコネクションのパケットが、{ $to } のトンネルで届くようになりました。
 }逆向きは今もこのトンネルを通っています。
+explains-same-address = このトンネルで届いていたコネクションのパケットが、{ $to } のトンネルで届くようになりました。逆向きは今もこのトンネルを通っています。二つのクライアントのトンネル内アドレスが同じです。
 explains-networks-by-turns = 新しい SA ができるたびに前の SA が終わり、二つのうちもう一方だけを交互に運んでいます。どの寿命よりもはるかに早い交替です。一方はネットワークごとに Child SA を持ち、もう一方は Child SA を一つしか持ちません。
 explains-one-sided = { $to }がこの SA を { $moment }に削除した後も、{ $who }の ESP が { $took }にわたりその SA で届いています。受信側にはその鍵がありません。
 explains-one-sided-left = { $to }は { $moment }に{ $what ->
@@ -278,6 +279,7 @@ explains-too-big-inside = { $router } がトンネル内の ICMP で、その先
 }通知しましたが、{ $from } は { $to } へより大きいパケットを送り続けました。
 explains-connection-dead = そのコネクションのパケット { $bytes } 個が小さいものも含めて失われ、同じホスト間のエコーにはずっと応答がありました。トンネルは動作しています。{ $who }の先のファイアウォールかホストがそのコネクションを破棄したと推定されます。
 explains-deleted-elsewhere = IKE SA とともに Child SA も削除されました。{ $took }後にできた新しい SA は別の内側アドレスを運ぶため、古いアドレスのコネクションは続きません。
+explains-deleted-replaced = { $who }がこのトンネルを終了させ、このデータは両方向とも { $instead } のトンネルに切り替わって続きました。
 explains-slow-exchange = データは { $moment }に始まった鍵交換が終わるのを待っていました。
 explains-slow-renewal = { explains-slow-exchange }
 explains-l2tp-closed = トンネル内の L2TP または PPP のメッセージがセッションを終了しました。IPsec は続いています。
@@ -407,6 +409,7 @@ cure-numbers-back = { $who }のクラスターで ESP シーケンス番号を�
 cure-left-out = リキーで合意されたトラフィックセレクターをログで調べ、毎回 { $who }を含む同じものを両側が要求するようにしてください。
 cure-by-turns = { $who }で、クライアントごとに別の識別子（ID）とトンネル内アドレスを割り当てるか、同じ識別子での複数ログインを許可してください（strongSwan: `unique = never`）。リキーは原因ではありません。
 cure-other-tunnel = 同じ NAT アドレスの内側にある二つのクライアントは、トランスポートモード（L2TP）では区別できず、{ $who }は両方に最新の SA を使います。IKEv2 などのトンネルモードを使うか、NAT アドレスごとに L2TP クライアントを一つにするか、{ $who }で SA ごとにマークを付けてください（strongSwan: `connmark` プラグイン）。リキーは原因ではありません。
+cure-same-address = { cure-by-turns }
 cure-other-path = 両方向が同じトンネルを通るようにする（経路、メトリック、BGP）か、破棄しているファイアウォールで、どちらのトンネルから届いたデータも許可してください。リキーは原因ではありません。
 cure-networks-by-turns = 両側とも、二つのネットワークを一つの SA で運ぶ（セレクター 0.0.0.0/0、ルートベース。AWS など Child SA が一つだけのクラウドのゲートウェイ）か、ネットワークの数だけ SA を持つようにしてください。両側が要求するトラフィックセレクターはログで分かります。寿命が原因ではありません。
 cure-one-sided = { $known ->
@@ -420,6 +423,10 @@ cure-bad-icv = { $who }か経路上でパケットを壊すもの（暗号化の
 cure-too-big = { $who }で ICMP 'fragmentation needed' を通して従うようにするか、`rekeyscope overhead{ $suite } --mtu { $mtu }` が示す、より小さい MSS か MTU を設定してください。リキーは原因ではありません。
 cure-too-big-inside = { $router } からの ICMP（IPv4 'fragmentation needed'、IPv6 'packet too big'）を { $from } まで通して従わせるか、{ $from } 側のトンネルインターフェースの MTU を { $mtu } にしてください（MSS はさらに 40 バイト、IPv6 では 60 バイト小さく）。リキーは原因ではありません。
 cure-connection-dead = { $who }の先のファイアウォールとホスト（コネクションテーブルのタイムアウト、フェイルオーバー、再起動）を調べ、転送をやり直してください。リキーは原因ではありません。
+cure-deleted-replaced = もう一方のトンネルが冗長化のためのものであれば、対処は不要です。{ $what ->
+    [ike] IKE SA
+   *[child] SA
+} を削除した理由は{ $who }のログに残ります。その後このトンネルで応答がなくても、このデータへの影響はありません。
 cure-deleted-elsewhere = クライアントに毎回同じ内側アドレスを割り当てる（strongSwan: プールのリース、`vips`）か、アプリケーションにコネクションを張り直させてください。IKE SA を削除した理由は{ $who }のログに残ります。
 cure-slow-exchange = 鍵計算（DH）の軽い DH グループ（楕円曲線など）にするか、PFS を無効にし、UDP 500 と 4500 を優先してください。
 cure-slow-renewal = { cure-slow-exchange }

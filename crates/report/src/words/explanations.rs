@@ -292,6 +292,13 @@ impl<'a> Explained<'a> {
             .with("moment", self.began())
             .with("from", from)
             .with("to", to)
+            .with("instead", name(self.instead()))
+    }
+
+    /// The tunnel in which the data went on.
+    fn instead(&self) -> Option<&'a String> {
+        let gone = evidence_of(self.focus.analysis, self.explanation, EventKind::OtherTunnel)?;
+        gone.to.as_ref()
     }
 
     /// The certainty, or that echo requests alone, in fragments or not, show it.

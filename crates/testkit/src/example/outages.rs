@@ -395,6 +395,24 @@ fn of_the_path(client: Option<std::net::IpAddr>, gateway: Option<std::net::IpAdd
         (outage.end, outage.at_least) = (None, true);
         document
     };
+    let mut same_address = other_tunnel(gateway, ["10.9.0.2:4500", "10.9.0.2:61002"], Certainty::Proven);
+    for sa in &mut same_address.security_associations {
+        sa.mode = Some(Mode::Tunnel);
+    }
+    let mut deleted_replaced = shown(
+        EventKind::IkeSaDeleted,
+        |_| (),
+        Explanation {
+            by: gateway,
+            evidence: vec![1],
+            ..of(ExplanationCause::Deleted, Certainty::Inferred)
+        },
+    );
+    deleted_replaced.events.push(Event {
+        tunnel: Some(0),
+        to: Some("10.9.0.5".into()),
+        ..Event::at(EventKind::OtherTunnel, Certainty::Proven, at(16.5), 20_200)
+    });
     let used_up = document(Explanation {
         by: gateway,
         count: Some(u64::from(u32::MAX)),
@@ -504,6 +522,8 @@ fn of_the_path(client: Option<std::net::IpAddr>, gateway: Option<std::net::IpAdd
         networks,
         elsewhere,
         other_tunnel(gateway, ["10.9.0.2:4500", "10.9.0.2:61002"], Certainty::Proven),
+        same_address,
+        deleted_replaced,
         other_tunnel(
             Some([10, 9, 0, 5].into()),
             ["10.9.0.1", "10.9.0.5"],
