@@ -433,7 +433,7 @@ pub fn told_no_return(analysis: &Analysis, tunnel: usize) -> Option<ToldNoReturn
 }
 
 /// ESP of one way alone in a tunnel.
-struct OneWay<'a> {
+struct LoneDirection<'a> {
     first: &'a SecurityAssociation,
     until: Timestamp,
     packets: u64,
@@ -443,12 +443,12 @@ struct OneWay<'a> {
 /// The only other tunnel of one end that carries ESP of the other direction alone, at the same time: both together make one way to and fro. Where keys
 /// open both, the same hosts have to be inside.
 fn told_through(analysis: &Analysis, tunnel: usize) -> Option<ToldThrough> {
-    let mut all: BTreeMap<usize, OneWay<'_>> = BTreeMap::new();
+    let mut all: BTreeMap<usize, LoneDirection<'_>> = BTreeMap::new();
     for sa in &analysis.security_associations {
         let Some(until) = sa.last_time.filter(|_| sa.packets > 0) else {
             continue;
         };
-        let way = all.entry(sa.tunnel).or_insert(OneWay {
+        let way = all.entry(sa.tunnel).or_insert(LoneDirection {
             first: sa,
             until,
             packets: 0,
@@ -459,7 +459,7 @@ fn told_through(analysis: &Analysis, tunnel: usize) -> Option<ToldThrough> {
         way.packets += sa.packets;
     }
     let own = all.get(&tunnel)?;
-    let is_back = |(other, way): &(&usize, &OneWay<'_>)| {
+    let is_back = |(other, way): &(&usize, &LoneDirection<'_>)| {
         way.is_one_way
             && **other != tunnel
             && (way.first.src == own.first.dst || way.first.dst == own.first.src)
