@@ -146,7 +146,7 @@ fn fragments_that_are_lost_are_told_from_packets_that_are() {
     }
 }
 
-/// So many segments, of which the client, where the capture is, acknowledges every second one at once.
+/// The client, where the capture is, acknowledges every second one of so many segments at once.
 fn beside_the_client(w: &mut World, segments: u32, acknowledged: Option<u32>) {
     for k in 0..segments {
         w.lost_segment();

@@ -107,7 +107,7 @@ pub(crate) fn segments_overtaken(w: &mut World) {
     );
 }
 
-/// As many segments are lost as were overtaken, so that the sender has to repeat each.
+/// The loss takes as many segments as were overtaken, so that the sender has to repeat each.
 pub(crate) fn as_many_lost(w: &mut World) {
     lose(w, false);
 }

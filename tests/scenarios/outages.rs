@@ -404,7 +404,7 @@ pub(crate) fn large_packets_never_pass(w: &mut World) {
     small_answers_only(w, true);
 }
 
-/// They are compressed, and so is nothing that passes.
+/// Lost packets are compressed, and nothing that passes is.
 pub(crate) fn compressed_packets_never_pass(w: &mut World) {
     w.compressed = true;
     small_answers_only(w, true);

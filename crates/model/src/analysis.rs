@@ -123,7 +123,7 @@ plain_data! {
 macro_rules! of_tunnel {
     ($($of:ident: $field:ident, $item:ty;)*) => {
         impl Analysis {$(
-            #[doc = concat!("Those of `", stringify!($field), "` that belong to a tunnel.")]
+            #[doc = concat!("Returns those of `", stringify!($field), "` that belong to a tunnel.")]
             pub fn $of(&self, tunnel: usize) -> impl DoubleEndedIterator<Item = &$item> + Clone {
                 self.$field.iter().filter(move |item| item.tunnel == tunnel)
             }
@@ -144,7 +144,7 @@ of_tunnel! {
 }
 
 impl Analysis {
-    /// Those of `events` that belong to a tunnel.
+    /// Returns the events of a tunnel.
     pub fn events_of(&self, tunnel: usize) -> impl DoubleEndedIterator<Item = &Event> + Clone {
         self.events
             .iter()

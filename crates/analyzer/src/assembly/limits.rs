@@ -33,7 +33,7 @@ impl EnforcedLimits {
         }
     }
 
-    /// Whether TCP carries half of a direction: what is lost is sent again then.
+    /// Tells whether TCP carries half of a direction: what is lost is sent again then.
     pub(super) fn are_acknowledged(&self, tunnel: TunnelIndex, direction: Direction) -> bool {
         let share = self.shares.get(&(tunnel, slot(direction)));
         share.is_some_and(|(tcp, all)| is_half(*tcp, *all))
@@ -50,7 +50,7 @@ impl EnforcedLimits {
     }
 }
 
-/// Whether TCP carries half of some bytes.
+/// Tells whether TCP carries half of some bytes.
 pub(super) fn is_half(tcp: u64, all: u64) -> bool {
     2 * tcp >= all
 }

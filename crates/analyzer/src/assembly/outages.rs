@@ -362,7 +362,7 @@ pub(crate) fn silent_peers(found: Explored<'_>, messages: &HeardIke, others: &[I
         let mut own = others.iter();
         own.any(|interval| interval.facts.tunnel as usize == tunnel && interval.to >= time)
     };
-    // What is asked of a tunnel whose data goes on in another one is asked in vain, and no data is lost.
+    // A tunnel whose data goes on in another one may be asked in vain: no data is lost.
     let replaced = |tunnel: usize, time: Timestamp| {
         let mut all = found
             .events

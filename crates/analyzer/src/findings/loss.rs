@@ -47,7 +47,7 @@ impl Lane<'_> {
         if lost < ENOUGH.max(missing) || share < LOSSY || !is_open {
             return None;
         }
-        // So few echo requests may be spared by chance.
+        // Chance may spare so few echo requests.
         let [echoes, skipped] = sent.echoes;
         let spared = skipped == 0 && echoes as f64 * share >= LEAST_NOT_BY_CHANCE as f64;
         let message = self

@@ -52,7 +52,7 @@ pub(crate) struct GoneOver {
     pub(crate) begin: (Timestamp, u64),
     /// Number of packets there.
     pub(crate) packets: u64,
-    /// Its next packet here, or the end of the capture, where those of the other direction come through the first tunnel still; `None` where they
+    /// The next packet of that direction here, or the end of the capture, where those of the other direction come through the first tunnel still; `None` where they
     /// went over, too.
     pub(crate) until: Option<Timestamp>,
     /// Inner addresses, sender and receiver.

@@ -37,7 +37,7 @@ pub(crate) struct SentCounts {
     pub(crate) unseen: u64,
     /// Segments whose data the capture had not shown before.
     pub(crate) segments: u64,
-    /// Those of them that were sent again: their first copies never came to the capture.
+    /// Number of segments that were sent again, of which the first copies never came to the capture.
     pub(crate) sent_again: u64,
     /// Frames of the first of these.
     pub(crate) frames: Vec<u64>,

@@ -392,7 +392,7 @@ pub struct ToldThrough {
 }
 
 impl ToldNoReturn {
-    /// Whether the answer speaks of it, and not of a harm that is seen.
+    /// Tells whether the answer speaks of it, and not of a harm that is seen.
     pub fn is_told_of(&self, headline: &Impact) -> bool {
         let told = self.asks || self.through.is_some() || headline.verdict == Verdict::NoTraffic;
         told && !headline.verdict.is_harm()

@@ -97,7 +97,7 @@ pub fn slow_answers(analysis: &Analysis, explanation: &Explanation) -> Option<(I
     (2.0 * took >= explanation.seconds?).then_some((answers, took, waits.len() > EXCHANGES_WITHOUT_EAP))
 }
 
-/// Whether a request to renew the SA crossed its Delete, and was refused until the outage had ended.
+/// Tells whether a request to renew the SA crossed its Delete, and was refused until the outage had ended.
 pub fn is_crossed(analysis: &Analysis, explanation: &Explanation, end: Timestamp) -> bool {
     let crosses = |event: &Event| {
         let of_same =

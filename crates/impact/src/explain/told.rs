@@ -255,7 +255,7 @@ fn no_way(analysis: &Analysis, outage: &Outage) -> Option<f64> {
     // A capture that lacks packets does not show whether a way was closed.
     let explanation = outage.explanation.as_ref();
     explanation.filter(|explanation| explanation.cause != ExplanationCause::CaptureHole)?;
-    // Who sends echo requests waits for no timer.
+    // A sender of echo requests waits for no timer.
     explanation.filter(|explanation| !is_of_echoes(explanation))?;
     // A renewal that brought the way back did so with its last message, so there was no way until then.
     let goes_on_silent = outage.explanation.as_ref().is_some_and(|explanation| {

@@ -92,7 +92,7 @@ pub fn evidence_of<'a>(
     beside.find(|event| event.kind == kind)
 }
 
-/// Whether the responder of an IKEv2 tunnel took another source address by itself: no NAT gave it another port, and what its peer asked at the old
+/// Tells whether the responder of an IKEv2 tunnel took another source address by itself: no NAT gave it another port, and what its peer asked at the old
 /// address was answered, unheard. Only the initiator may move (RFC 4555 §3.5), and its NAT lets nothing through that comes from an address to which it
 /// sent nothing.
 fn answers_from_elsewhere(analysis: &Analysis, tunnel: usize, change: &Event) -> bool {
@@ -111,7 +111,7 @@ fn answers_from_elsewhere(analysis: &Analysis, tunnel: usize, change: &Event) ->
         })
 }
 
-/// Whether the SAs of a tunnel are chosen by the addresses inside (RFC 4301 §4.4.1): two whose data is mixed up have the same.
+/// Tells whether the SAs of a tunnel are chosen by the addresses inside (RFC 4301 §4.4.1): two whose data is mixed up have the same.
 fn is_of_tunnel_mode(analysis: &Analysis, tunnel: usize) -> bool {
     let mut sas = analysis
         .security_associations
@@ -125,7 +125,7 @@ fn is_of_tunnel_mode(analysis: &Analysis, tunnel: usize) -> bool {
 pub enum AsksBehindDelete {
     /// The side that deleted: it renews by deleting first.
     Deleter,
-    /// Its peer, which had not renewed before.
+    /// The peer of that side asked, and had not renewed before.
     Peer,
     /// The side that deleted, but so late that it renewed nothing.
     DeleterLater,
@@ -146,7 +146,7 @@ pub fn asks_behind_delete(analysis: &Analysis, explanation: &Explanation) -> Ask
     }
 }
 
-/// Whether the packets of one SA alone did not pass.
+/// Tells whether the packets of one SA alone did not pass.
 pub fn is_of_one_sa(analysis: &Analysis, explanation: &Explanation) -> bool {
     let names_sa = || {
         analysis
@@ -159,19 +159,19 @@ pub fn is_of_one_sa(analysis: &Analysis, explanation: &Explanation) -> bool {
     }
 }
 
-/// Whether nothing explains why echo requests got no reply, and what else may have been lost is not known.
+/// Tells whether nothing explains why echo requests got no reply, and what else may have been lost is not known.
 pub fn is_of_echoes(explanation: &Explanation) -> bool {
     explanation.cause == ExplanationCause::Unexplained
         && explanation.by.is_none()
         && explanation.count.is_some()
 }
 
-/// Whether only checks were sent to a side that fell silent: the transfer was over.
+/// Tells whether only checks were sent to a side that fell silent: the transfer was over.
 pub fn is_at_rest(explanation: &Explanation) -> bool {
     explanation.cause == ExplanationCause::PeerSilent && explanation.count.is_some()
 }
 
-/// Whether a renewal ended the silence: its exchange, or another SA where no IKE was captured.
+/// Tells whether a renewal ended the silence: its exchange, or another SA where no IKE was captured.
 pub fn brought_back(analysis: &Analysis, explanation: &Explanation, ended_by_renewal: bool) -> bool {
     explanation.exchange.is_some() || ended_by_renewal && is_without_ike(analysis)
 }
@@ -206,7 +206,7 @@ fn of_new_sa(analysis: &Analysis, made: &Exchange, explanation: &Explanation) ->
     }
 }
 
-/// Whether the new SA is of one of two IKE SAs that go on beside each other: each makes SAs when the other has made some, too.
+/// Tells whether the new SA is of one of two IKE SAs that go on beside each other: each makes SAs when the other has made some, too.
 fn is_of_second_tunnel(analysis: &Analysis, own: &Exchange) -> bool {
     let makes = |e: &&Exchange| matches!(e.kind, ExchangeKind::CreateChildSa | ExchangeKind::QuickMode);
     let of_tunnel = || analysis.exchanges_of(own.tunnel).filter(|e| e.ike_sa.is_some());
@@ -219,7 +219,7 @@ fn is_of_second_tunnel(analysis: &Analysis, own: &Exchange) -> bool {
         })
 }
 
-/// Whether both ends began an IKE SA at once, and the exchange is of one of these.
+/// Tells whether both ends began an IKE SA at once, and the exchange is of one of these.
 fn both_began(analysis: &Analysis, own: &Exchange) -> bool {
     let begins = || {
         let events = analysis.events.iter();

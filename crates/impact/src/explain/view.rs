@@ -92,7 +92,7 @@ impl<'a> OutageView<'a> {
         self.fills_half(sender.nothing) && !self.waits_for_timer() && !self.answers_checks(sender)
     }
 
-    /// Whether IKE of an end came before its longest silence and behind it while its ESP stayed away, no new SA was made, and nothing that was asked of
+    /// Tells whether IKE of an end came before its longest silence and behind it while its ESP stayed away, no new SA was made, and nothing that was asked of
     /// it in that silence went unanswered: it lives, and had nothing to say.
     pub(super) fn answers_checks(&self, side: &SilencesOfSide) -> bool {
         let ((begin, end), (stops, back)) = (side.nothing, side.no_esp);

@@ -296,7 +296,7 @@ impl OwnershipRules<'_> {
         has_nothing && !silence.facts.is_loss() && silence.to.nanos_since(rekey.last_message) > waits
     }
 
-    /// Whether all that was sent in the silence had arrived, and its sender repeats it because of a loss that is older than the rekey: its timer ran
+    /// Tells whether all that was sent in the silence had arrived, and its sender repeats it because of a loss that is older than the rekey: its timer ran
     /// out while the receiver lacked one segment, and what fills that hole was already on its way (RFC 5682 §1). The copies come within a round trip
     /// behind it, and the hole stood for no less.
     fn repeats_for_older_loss(&self, silence: &Silence, rekey: &RekeySpan) -> bool {

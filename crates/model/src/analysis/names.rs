@@ -570,7 +570,7 @@ impl Verdict {
 }
 
 impl ExchangeKind {
-    /// Whether an exchange of this kind begins an IKE SA.
+    /// Tells whether an exchange of this kind begins an IKE SA.
     pub fn begins_ike_sa(self) -> bool {
         use ExchangeKind::{AggressiveMode, IkeSaInit, MainMode};
         matches!(self, MainMode | AggressiveMode | IkeSaInit)

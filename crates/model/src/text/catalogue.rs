@@ -89,7 +89,7 @@ impl Catalogue {
         self.say(&Message::new(id))
     }
 
-    /// Whether it has a message.
+    /// Tells whether it has a message.
     pub fn has(&self, message: &Message) -> bool {
         self.bundle.has_message(&message.id)
     }

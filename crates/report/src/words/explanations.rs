@@ -310,7 +310,7 @@ impl<'a> Explained<'a> {
         }
     }
 
-    /// Who asked for a new tunnel in vain, how often, and when it was answered.
+    /// Adds who asked for a new tunnel in vain, how often, and when it was answered.
     fn kept_waiting(&self, message: Message) -> Message {
         let analysis = self.focus.analysis;
         let beside = |kind| evidence_of(analysis, self.explanation, kind);

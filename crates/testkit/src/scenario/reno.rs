@@ -33,7 +33,7 @@ pub struct Reno {
     pub buffer: u32,
     /// Segments of which the first copy is lost on the way.
     pub lost: fn(u32) -> bool,
-    /// They are lost before they are encrypted, so that no ESP number is missing.
+    /// Segments are lost before they are encrypted, so that no ESP number is missing.
     pub before_encryption: bool,
     /// Segments that take another way, slower by 8 ms.
     pub overtaken: fn(u32) -> bool,

@@ -31,7 +31,7 @@ pub(super) struct SmallPassed {
     pub(super) answered: u32,
     /// Bytes of the largest of them.
     pub(super) largest: u32,
-    /// They are as large as any that ever passed: the size limit was there before.
+    /// Nothing larger ever passed: the size limit was there before.
     pub(super) never_larger: bool,
 }
 

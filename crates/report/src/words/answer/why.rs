@@ -395,7 +395,7 @@ pub(super) fn one_way(focus: &Focus, headline: &Impact) -> Option<String> {
     ))
 }
 
-/// What the packets of one side without an answer show beside that.
+/// Names what packets without an answer show beside that.
 pub(super) fn no_return_by(told: &ToldNoReturn) -> &'static str {
     match (told.cut_icv, told.same_ports) {
         (true, _) => "icv",
