@@ -159,6 +159,7 @@ fn dialled_again(w: &mut World, by_another: bool) {
     w.delete_ike_sa_v2(true);
     let mut other = World::new();
     other.nat_port = Some(40_002);
+    other.inner_client = [10, 66, 0, 3];
     other.name_pair(0xd700_0003, 0xa700_0003);
     other.now = w.now;
     let new = if by_another { &mut other } else { &mut *w };
@@ -894,8 +895,8 @@ fn answered_in_turns(w: &mut World, turns: usize) {
 }
 
 /// A second client behind the same NAT dials in, and from then on the server's data for the first one comes on the SA of the second one; or both
-/// directions of its connection do, and go on. `after`: the first one goes on in its own tunnel at the end.
-fn data_in_another_tunnel(w: &mut World, both_ways: bool, after: u64) {
+/// directions of its connection do, and go on. `comes_back`: the data of the first one does, into its own tunnel.
+fn data_in_another_tunnel(w: &mut World, both_ways: bool, comes_back: bool) {
     w.nat_port = Some(40_001);
     w.steady(BEFORE);
     let mut second = World::new();
@@ -920,32 +921,33 @@ fn data_in_another_tunnel(w: &mut World, both_ways: bool, after: u64) {
             second.resend(w.seq);
         }
         second.inner_client = [10, 66, 0, 3];
+        w.now = second.now;
         second.steady(AFTER);
         w.ping_server(false);
-    }
-    if after > 0 {
-        w.now = second.now;
-        resend_lost(w, WINDOW);
-        w.steady(after);
+        if comes_back {
+            resend_lost(w, WINDOW);
+            w.steady(AFTER);
+        }
     }
     w.beside(second);
 }
 
 pub(crate) fn data_in_the_tunnel_of_another(w: &mut World) {
-    data_in_another_tunnel(w, false, 0);
+    data_in_another_tunnel(w, false, false);
 }
 
 pub(crate) fn data_back_from_the_tunnel_of_another(w: &mut World) {
-    data_in_another_tunnel(w, false, AFTER);
+    data_in_another_tunnel(w, false, true);
 }
 
-/// The server deletes the IKE SA, and soon after that both directions of the connection go on in a tunnel that another server has with the same client.
+/// The server deletes the IKE SA, and soon after that both directions of the connection go on in another tunnel of the same client.
 pub(crate) fn deleted_and_replaced(w: &mut World) {
+    w.nat_port = Some(40_001);
     w.steady(BEFORE);
     w.check_v2(true);
     w.steady(BEFORE);
     let mut second = World::new();
-    second.server = [10, 9, 0, 7];
+    second.nat_port = Some(40_002);
     second.name_pair(0xd700_0006, 0xa700_0006);
     second.begin_ike_sa(6);
     w.go_deaf(WINDOW);
@@ -972,7 +974,7 @@ pub(crate) fn silent_as_another_begins(w: &mut World) {
 }
 
 pub(crate) fn tunnel_replaced(w: &mut World) {
-    data_in_another_tunnel(w, true, 0);
+    data_in_another_tunnel(w, true, false);
 }
 
 /// A call with a host behind the server. The client falls silent twice and goes on with its next packet: a rekey lies at the begin of the second time.
