@@ -48,7 +48,7 @@ why-no-cause-without-keys = without keys these packets show no cause.
 why-no-cause-wrong-keys = the keys that were read fit none of these packets, which show no cause without them.
 why-no-return = ESP came only { $direction }, and IKE both ways{ $by ->
     [icv] . The ICVs of these packets have the 96 bits of an old draft for HMAC-SHA2-256: if { $to } expects the 128 bits of RFC 4868, it drops them all.
-    [ports] {" "}through the same UDP ports, so no filter of ports takes ESP alone: { $to } takes none of these packets, or has nothing to send back.
+    [ports] {" "}through the same UDP ports, so no filter of ports drops ESP alone: { $to } takes none of these packets, or sends nothing back.
    *[nothing] : nothing was sent back, or a filter lets IKE pass alone.
 }
 why-two-tunnels = ESP goes only { $direction } here, and { $packets } packets go only the other way in the tunnel of { $peer }, { $known ->

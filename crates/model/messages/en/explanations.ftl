@@ -243,7 +243,7 @@ explains-peer-restarted = nothing came from { $who }{ $timed ->
 explains-capture-hole = by their numbers { $count } packets of both sides are missing there; without keys nothing shows whether they were sent again.
 explains-address-changed = it went from { $from } to { $to }, and not all packets followed at once.
 explains-moved = it went from { $from } to { $to }, and { $other } sent there { $took } later: the tunnel moved, and only what was on the way was lost.
-explains-session-ended = PPPoE Discovery ended the session of the access line (PADT), the next session had the address { $to } instead of { $from }, and the tunnel could be set up from there alone.
+explains-session-ended = PPPoE Discovery ended the session of the access line (PADT), the next session had the address { $to } instead of { $from }, and the tunnel could only be set up from there.
 explains-came-back = { $who } came back from { $address } and asked for a tunnel { $asked } times from { $first } on; { $other } answered at { $answered }, not before{ $known_end ->
     [yes] {" "}it had given the old one up at { $given_up }
    *[no] {""}
@@ -419,7 +419,7 @@ cure-address-changed = use IKEv2 with MOBIKE{ $esp ->
    *[plain] , or keep the address
 }.
 cure-moved = nothing at the VPN: it had moved { $took } after the first message from the new place. What is slower from then on is the new network.
-cure-session-ended = nothing at the VPN: ask the provider why it ends the session, let the router reconnect at a quiet hour where this comes once a day, or take a line with a fixed address. MOBIKE or more frequent checks win the time after the line is back alone.
+cure-session-ended = nothing at the VPN: ask the provider why it ends the session, let the router reconnect at a quiet hour where this comes once a day, or take a line with a fixed address. MOBIKE or more frequent checks shorten only the time after the line is back.
 cure-came-back = let { $other } notice sooner that a client is gone (check more often, give up after fewer checks; Yamaha: `ipsec ike keepalive use N on dpd 5 2`), or take a second tunnel of the same client beside the old one. Until then: delete the old SA there by hand (Yamaha: `ipsec sa delete`).
 cure-silent-came-back = { cure-came-back }
 cure-source-changed = let { $who } send from one address alone (strongSwan: `local_addrs` of the connection, `charon.interfaces_ignore` for the other interfaces, `mobike = no`). In IKEv2 only the side that set the tunnel up may move.
@@ -465,7 +465,7 @@ cure-connection-dead = look at the firewall and the host behind { $who }: its ta
 cure-deleted-replaced = nothing, if the other tunnel is there for this. The log of { $who } tells why it deleted { $what ->
     [ike] the IKE SA
    *[child] the SA
-}. What is asked of this tunnel later costs this data nothing.
+}. Later requests to this tunnel without an answer cost this data nothing.
 cure-deleted-elsewhere = give the client the same inner address each time (strongSwan: a lease in the pool, or `vips`), or restart its connections. The log of { $who } tells why it deleted the IKE SA.
 cure-slow-exchange = use a smaller or an elliptic-curve group, or no PFS, and give UDP 500 and 4500 priority.
 cure-slow-renewal = { cure-slow-exchange }

@@ -213,7 +213,10 @@ fn is_of_many(
 
 /// The time at which the responder of an IKEv1 exchange deletes all its SAs behind a request: nobody asks again then.
 fn deletes_behind(tables: &AttemptTables<'_>, exchange: &Exchange, last: Timestamp) -> Option<Timestamp> {
-    let informational = tables.informational.get(&exchange.ike_sa?)?;
+    let ike_sa = exchange
+        .ike_sa
+        .filter(|_| exchange.kind == ExchangeKind::QuickMode)?;
+    let informational = tables.informational.get(&ike_sa)?;
     let all = &tables.evidence.exchanges;
     let behind = informational.partition_point(|&i| all[i].span().0 < last);
     let told = informational[behind..]
