@@ -101,12 +101,17 @@ pub struct ToldStandstill {
 /// key opens the packets, or nobody acknowledges them. A program that sends datagrams rests as it likes, so that a new IKE SA behind
 /// checks in vain, or a renewal that it cannot know of, has to show that it did not.
 pub fn told_standstill(analysis: &Analysis, headline: &Impact) -> Option<ToldStandstill> {
-    match headline.verdict {
-        Verdict::NoTraffic => pause(analysis, headline).map(|stood| ToldStandstill {
+    let paused = || {
+        pause(analysis, headline).map(|stood| ToldStandstill {
             stood,
             checks: 0,
             renewed: true,
-        }),
+        })
+    };
+    match headline.verdict {
+        Verdict::NoTraffic => paused(),
+        // A transfer that ends where it stands still has no rekey in it.
+        Verdict::Inconclusive if headline.rekeys_used == 0 => paused(),
         verdict if verdict.is_harmless() => standstill(analysis, headline),
         _ => None,
     }
@@ -151,8 +156,19 @@ fn pause(analysis: &Analysis, headline: &Impact) -> Option<(Timestamp, Timestamp
         let direction = headline.direction;
         let spi = *direction.pick(&rekey.old.a_to_b, &rekey.old.b_to_a);
         let back = (*direction.pick(&rekey.switched.a_to_b, &rekey.switched.b_to_a))?;
-        let mut own = analysis.sas_of(rekey.tunnel);
-        let old = own.find(|sa| Some(sa.spi) == spi)?;
+        let sender = analysis
+            .tunnels
+            .get(rekey.tunnel)
+            .map(|ends| direction.pick(ends.a, ends.b));
+        let own = || analysis.sas_of(rekey.tunnel).filter(|sa| Some(sa.src) == sender);
+        // A side that never took the SA of the renewal before into use has none to come from: its last one ended earlier.
+        let last_used = || {
+            let before = own().filter(|sa| sa.first_time < Some(back));
+            before
+                .max_by_key(|sa| sa.last_time)
+                .filter(|sa| spi.is_none() && sa.last_time < Some(back))
+        };
+        let old = own().find(|sa| Some(sa.spi) == spi).or_else(last_used)?;
         let (first, last) = old.first_time.zip(old.last_time)?;
         let window = window_takes((first, last), old.packets)?;
         let at_once =

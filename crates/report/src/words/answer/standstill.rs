@@ -324,6 +324,39 @@ mod tests {
         assert!(of(&document).is_none(), "much later");
     }
 
+    /// The side of the headline never took the SA of a renewal into use, and sends again with the next one, after 40 s.
+    #[test]
+    fn a_side_that_never_took_its_new_sa_stood_still() {
+        let mut document = example::one_failed();
+        let headline = &mut document.impact[0];
+        (headline.verdict, headline.rekeys_used) = (Verdict::Inconclusive, 0);
+        let (tunnel, direction) = (headline.tunnel, headline.direction);
+        document.flows.clear();
+        let begin = document.capture.first_time.unwrap();
+        let mut rekey = document.rekeys[0].clone();
+        rekey.tunnel = tunnel;
+        (rekey.old.a_to_b, rekey.old.b_to_a) = (None, None);
+        (rekey.switched.a_to_b, rekey.switched.b_to_a) = (None, None);
+        let switched = direction.pick(&mut rekey.switched.a_to_b, &mut rekey.switched.b_to_a);
+        *switched = Some(begin.plus_seconds(50.1));
+        (rekey.started, rekey.exchange_ms) = (Some(begin.plus_seconds(50.0)), Some(50.0));
+        document.rekeys = vec![rekey];
+        let ends = document.tunnels.iter().find(|own| own.id == tunnel).unwrap();
+        let src = direction.pick(ends.a, ends.b);
+        let mut own = document.security_associations[0].clone();
+        (own.tunnel, own.src, own.packets) = (tunnel, src, 500);
+        (own.first_time, own.last_time) = (Some(begin), Some(begin.plus_seconds(10.0)));
+        let mut other = own.clone();
+        document.security_associations = vec![own];
+        let of = |document: &Analysis| of_standstill(&Focus::new(document, Language::English));
+        let line = of(&document).unwrap().headline;
+        assert!(line.contains("stood still for 40.1 s"), "{line}");
+        assert!(line.ends_with("until a renewal."), "{line}");
+        other.last_time = Some(begin.plus_seconds(60.0));
+        document.security_associations.push(other);
+        assert!(of(&document).is_none(), "another SA of that side went on");
+    }
+
     #[test]
     fn datagrams_behind_checks_in_vain_did_not_rest() {
         let of = |document: &Analysis| of_standstill(&Focus::new(document, Language::English));
