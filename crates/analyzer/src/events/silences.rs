@@ -38,6 +38,12 @@ fn of_one_sa(sources: &EventSources<'_>, index: SaIndex, back: SaIndex, ends: Ti
     let (stops, back) = (sources.association(index), sources.association(back));
     let ((begins, _), (stop, frame), (heard, _)) = (stops.first?, stops.last?, back.last?);
     let silent = heard.nanos_since(stop);
+    let stops_at_rate =
+        window_takes((begins, stop), stops.counters.packets).is_some_and(|pause| pause <= silent);
+    // Nearly all SAs end with their pair: these are not held against each other.
+    if silent <= DELETE_OF_A_REKEY || !stops_at_rate {
+        return None;
+    }
     let goes_on = |sa: &Association| {
         let rests = sa
             .rest
@@ -58,8 +64,6 @@ fn of_one_sa(sources: &EventSources<'_>, index: SaIndex, back: SaIndex, ends: Ti
             || sa.shares_ends(stops) && goes_on(sa)
     };
     let is_alone = goes_on(back) && others().any(goes_on) && !others().any(renewed);
-    let stops_at_rate =
-        window_takes((begins, stop), stops.counters.packets).is_some_and(|pause| pause <= silent);
     let is_sealed = stops.inner_ends().is_empty();
     let next = sources.successions.iter().find_map(|own| {
         let side = own.old.iter().position(|old| *old == Some(index))?;
@@ -75,7 +79,7 @@ fn of_one_sa(sources: &EventSources<'_>, index: SaIndex, back: SaIndex, ends: Ti
         .highest()
         .filter(|number| *number > 2 * stops.counters.packets);
     let until = next.or((!is_sealed).then_some(ends))?;
-    (silent > DELETE_OF_A_REKEY && is_alone && stops_at_rate).then(|| Event {
+    is_alone.then(|| Event {
         tunnel: Some(stops.tunnel),
         by: Some(stops.src),
         spis: vec![stops.spi],

@@ -146,7 +146,7 @@ pub fn failures_first(analysis: &Analysis) -> Vec<Impact> {
         failed.verdict = Verdict::Failed;
         let mut attempts = analysis.attempts_of(tunnel.id);
         if attempts.any(|a| a.rekey.is_some() && a.outage.is_some()) {
-            // No all-clear of rekeys of which one is the outage.
+            // An all-clear of rekeys would be false where one of them is the outage.
             let mut messages = std::mem::take(&mut failed.messages);
             messages.retain(|said: &Message| !is_all_clear(said));
             let said = Said::from(messages);

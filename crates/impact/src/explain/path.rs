@@ -101,12 +101,8 @@ pub(super) fn answered_elsewhere(view: &OutageView<'_>) -> Option<Explanation> {
         .dead
         .is_some_and(|(first, _)| first == outage.from);
     let at_begin = outage.from <= event.time.plus_nanos(view.near());
-    (at_begin || in_vain_from_the_first).then(|| Explanation {
-        by: event.by,
-        event: Some(event.index),
-        count: event.count,
-        ..Explanation::of(ExplanationCause::AnsweredElsewhere, event.known)
-    })
+    (at_begin || in_vain_from_the_first)
+        .then(|| Explanation::shown(ExplanationCause::AnsweredElsewhere, event))
 }
 
 /// Events that belong to a silence: ICMP errors, and checks and echoes without an answer.
@@ -303,8 +299,8 @@ fn of_one_sa(view: &OutageView<'_>, silence: &Event) -> Explanation {
 
 /// Every link of IPv6 passes so many bytes (RFC 8200 §5), and hardly any of IPv4 fewer.
 const LEAST_LINK_MTU: u32 = 1_280;
-/// Headers around the bytes that are counted here take no more: IP, UDP and ESP outside, IP and TCP inside.
-const MOST_HEADERS: u32 = 160;
+/// Headers around the bytes that are counted here: IPv6 and UDP outside, ESP (header, IV, padding, ICV of 16 bytes), IPv6 and TCP inside.
+const MOST_HEADERS: u32 = 40 + 8 + (8 + 16 + 17 + 16) + 40 + 20;
 
 pub(super) fn large_packets(view: &OutageView<'_>) -> Option<Explanation> {
     let outage = view.outage;

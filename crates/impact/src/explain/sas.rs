@@ -539,11 +539,7 @@ fn networks_by_turns(view: &OutageView<'_>) -> Option<Explanation> {
         view.begin().plus_nanos(view.near()),
     );
     let event = turns.find(|event| event.until >= Some(view.outage.from))?;
-    Some(Explanation {
-        event: Some(event.index),
-        count: event.count,
-        ..Explanation::of(ExplanationCause::ByTurns, event.known)
-    })
+    Some(Explanation::shown(ExplanationCause::ByTurns, event))
 }
 
 /// Packets of one side came through another tunnel, and the other side went on in this one.
