@@ -5,6 +5,7 @@
 //! verdict     the ledger of a direction → shown, some, bounded or inconclusive, with its sentence; other lifetimes
 //! account     where every second of a transfer went, from the packets of its connections
 //! explain     what explains a time without delivery: one table of causes
+//! answer      what an answer speaks of, chosen once
 //! tell        accounts, failures and two points in words; numbers for people
 //! compare     several captures against each other
 //! two_points  one tunnel captured at two points: losses between them, delays, clocks
@@ -14,6 +15,7 @@
 //! `verdict/judge.rs`.
 
 pub mod account;
+pub mod answer;
 pub mod compare;
 pub mod explain;
 pub mod ledger;

@@ -29,7 +29,7 @@ pub use close_up::{CloseUp, CloseUpConnection, CloseUpMessage, CloseUpPacket, Cl
 pub use events::{Event, Explanation, MOST_EVENTS};
 pub use gap::{AccountGap, AccountGapLine};
 pub use ike::{Exchange, IkeSa, Lifetime};
-pub use key::{Key, KeyFile};
+pub use key::{Key, KeyFile, KeysFit};
 pub use ledger::{Ledger, LedgerDown, LedgerInterval, LedgerRekey, LedgerSlow};
 pub use names::*;
 pub use overlays::*;
@@ -159,6 +159,34 @@ impl Analysis {
     /// The exchange that an explanation names.
     pub fn exchange_of(&self, explanation: &Explanation) -> Option<&Exchange> {
         self.exchanges.get(explanation.exchange?)
+    }
+
+    /// The SAs of one direction of a tunnel. Behind a NAT only one end need be the tunnel's; an SA with neither counts as a → b, so that each
+    /// SA is of one direction.
+    pub fn sas_towards(
+        &self,
+        tunnel: usize,
+        direction: Direction,
+    ) -> impl Iterator<Item = &SecurityAssociation> {
+        let ends = self.tunnels.get(tunnel);
+        self.sas_of(tunnel).filter(move |sa| {
+            let backwards = ends.is_some_and(|t| sa.dst == t.a || sa.src == t.b);
+            backwards == (direction == Direction::BToA)
+        })
+    }
+
+    /// The keys that were read, by what they open.
+    pub fn keys_fit(&self) -> KeysFit {
+        let mut files = self.key_files.iter();
+        if self.security_associations.iter().any(|sa| sa.is_decrypted()) {
+            KeysFit::Some
+        } else if self.capture.is_cut() {
+            KeysFit::Cut
+        } else if files.any(|file| file.esp_keys > 0 || file.ike_keys > 0) {
+            KeysFit::Nothing
+        } else {
+            KeysFit::Absent
+        }
     }
 
     /// The account of one direction of a tunnel, where it has a transfer.

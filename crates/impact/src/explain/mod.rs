@@ -10,6 +10,7 @@
 
 mod control;
 mod costs;
+mod explained;
 mod failure;
 mod findings;
 mod loss;
@@ -33,6 +34,7 @@ mod tests;
 
 pub use control::REFUSAL_TAKES_EFFECT;
 pub use costs::{BesideRekeys, COSTS, CostRow, cost_row};
+pub use explained::{ExplainedTime, WindowsPart};
 pub use failure::{ToldRenewal, failures_first, told_failed_renewal};
 pub use findings::{FINDINGS, FindingRow, finding_of, finding_row};
 pub use loss::{
@@ -40,9 +42,9 @@ pub use loss::{
 };
 pub use orphan::{OrphanReason, ToldOrphan, told_orphan};
 pub use remarks::{
-    ToldDialledAgain, ToldFirstNumbers, ToldNoReturn, ToldStandstill, told_childless, told_cut_off,
-    told_dialled_again, told_elsewhere, told_first_numbers, told_left_behind, told_no_return, told_queue,
-    told_silent_esp, told_standstill, told_stop, told_torn_down,
+    ToldDialledAgain, ToldFirstNumbers, ToldNoReturn, ToldStandstill, ToldTornDown, told_childless,
+    told_cut_off, told_dialled_again, told_elsewhere, told_first_numbers, told_left_behind, told_no_return,
+    told_queue, told_silent_esp, told_standstill, told_stop, told_torn_down,
 };
 pub use renewal::{
     is_cost_of_renewal, is_crossed, leaves_unused, names_renewal, slow_answers, stopped_before,

@@ -380,6 +380,8 @@ pub fn told_dialled_again<'a>(analysis: &'a Analysis, headline: &Impact) -> Opti
 /// ESP of one side of a tunnel that has no answer.
 #[derive(Debug, Clone, Copy)]
 pub struct ToldNoReturn {
+    /// Index in `tunnels`.
+    pub tunnel: usize,
     /// Sender of the ESP packets.
     pub from: IpAddr,
     /// The side that sent none.
@@ -436,6 +438,7 @@ pub fn told_no_return(analysis: &Analysis, tunnel: usize) -> Option<ToldNoReturn
     let both_ways = analysis.exchanges.iter().any(has_answer) || analysis.attempts.iter().any(was_answered);
     let only = used().all(|sa| sa.src == first.src);
     (only && both_ways).then(|| ToldNoReturn {
+        tunnel,
         from: first.src,
         to: first.dst,
         packets: used().map(|sa| sa.packets).sum(),

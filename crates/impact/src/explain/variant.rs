@@ -1,5 +1,6 @@
 //! Words of rows that have several, by what else the packets show.
 
+use crate::explain::explained::ExplainedTime;
 use crate::explain::remarks::refuses_child;
 use crate::explain::view::DELETE_OF_A_REKEY;
 use rekeyscope_model::analysis::{
@@ -7,14 +8,10 @@ use rekeyscope_model::analysis::{
 };
 
 /// The name that stands for that of the cause in the messages `outage-…`, `explains-…` and `cure-…`, where the row has words of its own for what is
-/// known; a kind of message without such words keeps those of the cause. `ended_by_renewal` says that a new SA ended the silence.
-pub fn variant(
-    analysis: &Analysis,
-    tunnel: usize,
-    explanation: &Explanation,
-    ended_by_renewal: bool,
-) -> Option<&'static str> {
+/// known; a kind of message without such words keeps those of the cause.
+pub fn variant(analysis: &Analysis, time: &ExplainedTime<'_>) -> Option<&'static str> {
     use ExplanationCause as Cause;
+    let (tunnel, explanation) = (time.tunnel, time.explanation);
     let event = analysis.event_of(explanation);
     let exchange = analysis.exchange_of(explanation);
     let is = |kind| event.is_some_and(|event| event.kind == kind);
@@ -69,7 +66,9 @@ pub fn variant(
             Some("silent-came-back")
         }
         Cause::PeerSilent if is_at_rest(explanation) => Some("silent-at-rest"),
-        Cause::PeerSilent | Cause::PathSilent if brought_back(analysis, explanation, ended_by_renewal) => {
+        Cause::PeerSilent | Cause::PathSilent
+            if brought_back(analysis, explanation, time.ended_by_renewal) =>
+        {
             Some(match is_without_ike(analysis) {
                 true => "silent-without-ike",
                 false => "silent-renewed",

@@ -28,3 +28,16 @@ plain_data! {
         pub problems: Vec<String>,
     }
 }
+
+/// The keys that were read, by what they open.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum KeysFit {
+    /// Keys open an SA or more.
+    Some,
+    /// None, though there were keys: they are of another run, or were copied wrongly.
+    Nothing,
+    /// None opens anything, because the packets were cut.
+    Cut,
+    /// There were no keys.
+    Absent,
+}

@@ -2,7 +2,7 @@
 
 use crate::analysis::ike::Lifetime;
 use crate::analysis::key::Key;
-use crate::analysis::names::{Direction, Encapsulation, Mode, Protocol};
+use crate::analysis::names::{Direction, Encapsulation, KeyStatus, Mode, Protocol};
 use crate::analysis::plain_data::plain_data;
 use crate::spi::Spi;
 use crate::time::Timestamp;
@@ -186,5 +186,26 @@ impl Tunnel {
     /// Documents that were written before the field was there say nothing of roles.
     fn roles_of_older_documents() -> bool {
         true
+    }
+
+    /// The end opposite to another one; the client, where that is not known.
+    pub fn opposite(&self, end: Option<IpAddr>) -> Option<IpAddr> {
+        [self.a, self.b].into_iter().find(|other| Some(*other) != end)
+    }
+}
+
+impl SecurityAssociation {
+    /// Packets of the SA were opened: under a proven key, or under one that nothing can prove when what came out is no noise (which passes
+    /// for a packet once in 255).
+    pub fn is_decrypted(&self) -> bool {
+        /// Share of the ESP bytes, as its inverse; half or more are inner bytes where the key is right, under 0.4 % where it is wrong.
+        const LEAST_SHARE: u64 = 20;
+        match self.key.status {
+            KeyStatus::Verified => true,
+            KeyStatus::Unverified => self
+                .inner_bytes
+                .is_some_and(|inner| inner.saturating_mul(LEAST_SHARE) >= self.esp_bytes),
+            _ => false,
+        }
     }
 }

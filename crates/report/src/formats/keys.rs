@@ -56,7 +56,7 @@ fn answer(t: &Catalogue, analysis: &Analysis) -> String {
         return without_packets(t, analysis);
     }
     let mut roads: BTreeMap<&str, u64> = BTreeMap::new();
-    let verified: Vec<_> = used().filter(|sa| words::is_decrypted(sa)).collect();
+    let verified: Vec<_> = used().filter(|sa| sa.is_decrypted()).collect();
     for sa in &verified {
         let road = sa
             .key

@@ -1,49 +1,34 @@
-//! The answer in three lines: the number, why, and what to do. Chosen and put into words from the document; what else a report
-//! says stands behind it.
+//! The answer in three lines, in words: the number, why, and what to do. What else a report says stands behind it.
 
-mod change;
-mod clear;
+mod capture;
 mod client;
-mod disorder;
-mod headline;
+mod cost;
 mod lines;
 mod loss;
 mod orphan;
 mod outage;
+mod reasons;
+mod remedy;
 mod set_up;
 mod slow_sa;
 mod standstill;
-mod why;
 
 pub(crate) use lines::Answer;
 
 use crate::words::focus::Focus;
-use rekeyscope_impact::explain::{share_of_transfer, told_outages};
-use rekeyscope_model::analysis::{AccountLabel, Analysis, AnswerLines, Outage, Verdict};
+use rekeyscope_impact::answer::ToldAnswer;
+use rekeyscope_impact::explain::share_of_transfer;
+use rekeyscope_model::analysis::{AccountLabel, Analysis, AnswerLines, ExplanationCause, Outage, Verdict};
 use rekeyscope_model::text::{Language, Message, Said};
 
-/// The answer of a document: of data in clear; of a login inside a tunnel that was refused; of its outages where they cost more than rekeys, or have
-/// not ended; of an SA that is slower than its neighbours; of an SA that ended after its renewal had failed, where nothing shows its traffic; of a
-/// tunnel that did not come up, or answers nothing; of what would explain an outage that is not seen; of a renewal that failed for good; else of
-/// what rekeys cost. Of
-/// several clients the one that it speaks of is named.
+/// The answer of a document. Of several clients the one that it speaks of is named.
 pub(crate) fn answer(focus: &Focus) -> Answer {
-    if let Some(answer) = disorder::of_disorder(focus) {
-        return answer;
-    }
-    let told = told(focus);
-    let first = focus.analysis.impact.first();
-    let host = match &told {
-        None => first.and_then(|headline| client::host(focus, headline)),
-        Some(_) => None,
+    let answer = lines(focus).unwrap_or_else(|| cost::of_no_verdict(focus, 0));
+    let host = match &focus.answer {
+        ToldAnswer::Cost(told) => client::host(focus, told.headline),
+        _ => None,
     };
-    let answer = told.unwrap_or_else(|| Answer {
-        tunnel: first.map(|headline| headline.tunnel),
-        headline: headline::headline(focus),
-        why: why::why(focus),
-        change: change::change(focus),
-    });
-    let client = || client::client(focus, answer.tunnel?);
+    let client = || client::client(focus, focus.answer.tunnel()?);
     match host.or_else(client) {
         Some(client) => {
             let headline = fill!(focus.t, "answer-of-client", client, sentence = answer.headline);
@@ -53,26 +38,32 @@ pub(crate) fn answer(focus: &Focus) -> Answer {
     }
 }
 
-/// The answer that comes before the cost of rekeys, if there is one.
-fn told(focus: &Focus) -> Option<Answer> {
-    clear::of_clear(focus)
-        .or_else(|| set_up::of_login(focus))
-        .or_else(|| outage::of_outages(focus))
-        .or_else(|| loss::of_lost_before(focus))
-        .or_else(|| standstill::of_turns(focus))
-        .or_else(|| standstill::of_elsewhere(focus))
-        .or_else(|| slow_sa::of_slow_sa(focus))
-        .or_else(|| orphan::of_orphan(focus))
-        .or_else(|| standstill::of_childless(focus))
-        .or_else(|| set_up::of_set_up(focus))
-        .or_else(|| standstill::of_dialled_again(focus))
-        .or_else(|| standstill::of_no_return(focus))
-        .or_else(|| standstill::of_left_behind(focus))
-        .or_else(|| standstill::of_silent_esp(focus))
-        .or_else(|| standstill::of_cut_off(focus))
-        .or_else(|| standstill::of_torn_down(focus))
-        .or_else(|| standstill::of_standstill(focus))
-        .or_else(|| orphan::of_failed_renewal(focus))
+fn lines(focus: &Focus) -> Option<Answer> {
+    use ToldAnswer as Told;
+    let since = |cause, event| standstill::of_nothing_since(focus, cause, event);
+    match &focus.answer {
+        Told::Disorder(capture) => Some(capture::of_disorder(focus, capture)),
+        Told::Clear(finding) => Some(capture::of_clear(focus, finding)),
+        Told::Login(refusals) => set_up::of_login(focus, refusals),
+        Told::Outages(told, everywhere) => outage::of_outages(focus, told, everywhere.as_ref()),
+        Told::LostBefore(told) => loss::of_lost_before(focus, told),
+        Told::Turns(event) => Some(standstill::of_turns(focus, event)),
+        Told::Elsewhere(tunnel, event) => Some(standstill::of_elsewhere(focus, tunnel, event)),
+        Told::SlowSa(told, headline) => slow_sa::of_slow_sa(focus, told, headline),
+        Told::Orphan(told) => orphan::of_orphan(focus, told),
+        Told::Childless(event) => since(ExplanationCause::Refused, event),
+        Told::SetUp(told) => Some(set_up::of_set_up(focus, told)),
+        Told::DialledAgain(told) => standstill::of_dialled_again(focus, told),
+        Told::NoReturn(told) => standstill::of_no_return(focus, told),
+        Told::LeftBehind(tunnel, event) => standstill::of_left_behind(focus, tunnel, event),
+        Told::SilentEsp(event) => since(ExplanationCause::EspSilent, event),
+        Told::CutOff(delete, headline) => Some(standstill::of_cut_off(focus, delete, headline)),
+        Told::TornDown(told) => standstill::of_torn_down(focus, told),
+        Told::Standstill(told, headline) => Some(standstill::of_standstill(focus, told, headline)),
+        Told::FailedRenewal(told) => Some(orphan::of_failed_renewal(focus, told)),
+        Told::Cost(told) => Some(cost::of_cost(focus, told)),
+        Told::NoVerdict { renewals } => Some(cost::of_no_verdict(focus, *renewals)),
+    }
 }
 
 /// A figure beside line 1.
@@ -85,34 +76,30 @@ pub(crate) enum LineFigure<'a> {
 
 /// The figure of what line 1 is about, where it has one.
 pub(crate) fn figure<'a>(focus: &Focus<'a>) -> Option<LineFigure<'a>> {
-    let (analysis, headline) = (focus.analysis, focus.analysis.impact.first()?);
-    if disorder::of_disorder(focus)
-        .or_else(|| clear::of_clear(focus))
-        .is_some()
-    {
-        return None;
-    }
-    if let Some(told) = told_outages(analysis) {
-        return Some(LineFigure::Outage(told.outage));
-    }
-    let ledger = focus.ledger(headline).filter(|_| told(focus).is_none())?;
-    match loss::leads(focus, headline) {
-        Some(line) => Some(LineFigure::Lost(
-            line.label,
-            share_of_transfer(line, ledger),
-            false,
-        )),
-        None => (headline.verdict == Verdict::Shown).then_some(LineFigure::Lost(
-            AccountLabel::Rekey,
-            ledger.share,
-            ledger.at_least,
-        )),
+    match &focus.answer {
+        ToldAnswer::Outages(told, _) => Some(LineFigure::Outage(told.outage)),
+        ToldAnswer::Cost(told) => {
+            let ledger = focus.ledger(told.headline)?;
+            if let Some((line, ledger)) = told.leads {
+                return Some(LineFigure::Lost(
+                    line.label,
+                    share_of_transfer(line, ledger),
+                    false,
+                ));
+            }
+            (told.headline.verdict == Verdict::Shown).then_some(LineFigure::Lost(
+                AccountLabel::Rekey,
+                ledger.share,
+                ledger.at_least,
+            ))
+        }
+        _ => None,
     }
 }
 
 /// The question that the answer answers: the title of a report.
 pub(crate) fn question(focus: &Focus) -> String {
-    focus.t.word(match told(focus).is_some() {
+    focus.t.word(match focus.answer.is_failure() {
         true => "report-title-failure",
         false => "report-title",
     })
@@ -130,12 +117,12 @@ pub fn answer_lines(analysis: &Analysis) -> AnswerLines {
 
 /// Line 1 in every language, and the tunnel that it speaks of, for lines that are said without the document.
 pub fn line_1(analysis: &Analysis) -> (Option<usize>, Said) {
-    let of = |language| answer(&Focus::new(analysis, language));
-    let (english, japanese) = (of(Language::English), of(Language::Japanese));
+    let focus = Focus::new(analysis, Language::English);
+    let japanese = answer(&Focus::new(analysis, Language::Japanese)).headline;
     let said = Message::new("watch-answer")
-        .with("english", english.headline)
-        .with("japanese", japanese.headline);
-    (english.tunnel, said.into())
+        .with("english", answer(&focus).headline)
+        .with("japanese", japanese);
+    (focus.answer.tunnel(), said.into())
 }
 
 #[cfg(test)]

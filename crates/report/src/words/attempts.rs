@@ -4,6 +4,8 @@ use crate::words::common::direction;
 use crate::words::explanations::Explained;
 use crate::words::focus::Focus;
 use crate::words::{clean, format};
+use rekeyscope_impact::answer::goes_on_in_clear;
+use rekeyscope_impact::explain::ExplainedTime;
 use rekeyscope_model::analysis::{
     Analysis, Attempt, AttemptOutcome, Finding, FindingKind, Outage, OutageEnd,
 };
@@ -49,7 +51,7 @@ pub(crate) fn outages(focus: &Focus, tunnel: usize, most: usize) -> Vec<String> 
                 length = outage_length(focus.t, o),
                 end = outage_end(focus.t, o.ended_by)
             );
-            match Explained::new(focus, o).and_then(|explained| explained.item()) {
+            match ExplainedTime::of_outage(o).and_then(|time| Explained::new(focus, time).item()) {
                 Some(clause) => fill!(focus.t, "outage-because", clause, outage = said),
                 None => said,
             }
@@ -61,20 +63,6 @@ pub(crate) fn outage_end(t: &Catalogue, end: OutageEnd) -> String {
     t.name("outage-end", end.as_str())
 }
 
-/// Packets in clear are data that goes on from so many on: one StopCCN is none, nor are a few words of a control connection. A finding names
-/// its first twenty frames, so that one with as many has so many packets or more.
-const GOES_ON: usize = 20;
-
-fn is_clear(finding: &Finding) -> bool {
-    finding.id == FindingKind::CleartextLeak.as_str()
-}
-
-/// Data that goes on in clear: what an answer begins with.
-pub(crate) fn in_clear(analysis: &Analysis) -> Option<&Finding> {
-    let mut found = analysis.findings.iter();
-    found.find(|f| is_clear(f) && f.evidence_frames.len() >= GOES_ON)
-}
-
 /// Fewer packets in clear after an outage, which stand above a report.
 pub(crate) fn leaks(analysis: &Analysis) -> impl Iterator<Item = &Finding> {
     analysis.findings.iter().filter(|f| is_leak(f))
@@ -82,5 +70,5 @@ pub(crate) fn leaks(analysis: &Analysis) -> impl Iterator<Item = &Finding> {
 
 /// Tells whether a finding is such packets.
 pub(crate) fn is_leak(finding: &Finding) -> bool {
-    is_clear(finding) && finding.evidence_frames.len() < GOES_ON
+    finding.id == FindingKind::CleartextLeak.as_str() && !goes_on_in_clear(finding)
 }

@@ -1,7 +1,7 @@
 //! The capture and what it is worth.
 
 use crate::words::{clean, format};
-use rekeyscope_model::analysis::{Analysis, Capture, DiagnosticEntry, KeyStatus, SecurityAssociation};
+use rekeyscope_model::analysis::{Analysis, Capture, DiagnosticEntry, SecurityAssociation};
 use rekeyscope_model::text::Catalogue;
 use rekeyscope_model::time::Timestamp;
 
@@ -87,51 +87,11 @@ pub(crate) fn doubled(t: &Catalogue, c: &Capture) -> Option<String> {
     })
 }
 
-/// Packets of an SA were opened: under a proven key, or under one that nothing can prove when what came out is no noise
-/// (which passes for a packet once in 255).
-pub(crate) fn is_decrypted(sa: &SecurityAssociation) -> bool {
-    /// Share of the ESP bytes, as its inverse; half or more are inner bytes where the key is right, under 0.4 % where it is wrong.
-    const LEAST_SHARE: u64 = 20;
-    match sa.key.status {
-        KeyStatus::Verified => true,
-        KeyStatus::Unverified => sa
-            .inner_bytes
-            .is_some_and(|inner| inner.saturating_mul(LEAST_SHARE) >= sa.esp_bytes),
-        _ => false,
-    }
-}
-
 /// SAs with packets: the opened ones, and all.
 pub(crate) fn decrypted(analysis: &Analysis) -> (u64, u64) {
     let with_packets = || analysis.security_associations.iter().filter(|sa| sa.packets > 0);
-    let opened = with_packets().filter(|sa| is_decrypted(sa)).count();
+    let opened = with_packets().filter(|sa| sa.is_decrypted()).count();
     (opened as u64, with_packets().count() as u64)
-}
-
-/// The keys that were read, by what they open.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum KeysFit {
-    /// Keys open an SA or more.
-    Some,
-    /// None, though there were keys: they are of another run, or were copied wrongly.
-    Nothing,
-    /// None opens anything, because the packets were cut.
-    Cut,
-    /// There were no keys.
-    Absent,
-}
-
-pub(crate) fn keys_fit(analysis: &Analysis) -> KeysFit {
-    let mut files = analysis.key_files.iter();
-    if analysis.security_associations.iter().any(is_decrypted) {
-        KeysFit::Some
-    } else if analysis.capture.is_cut() {
-        KeysFit::Cut
-    } else if files.any(|file| file.esp_keys > 0 || file.ike_keys > 0) {
-        KeysFit::Nothing
-    } else {
-        KeysFit::Absent
-    }
 }
 
 /// The number of SAs that are decrypted, and the results of their ICVs.

@@ -3,6 +3,7 @@
 use crate::words::explanations::Explained;
 use crate::words::focus::Focus;
 use crate::words::format;
+use rekeyscope_impact::explain::ExplainedTime;
 use rekeyscope_model::analysis::{Analysis, ExplanationCause, Rekey};
 use rekeyscope_model::text::Catalogue;
 
@@ -29,7 +30,7 @@ impl CausePlace<'_> {
 
     /// Selects the frames of the evidence in Wireshark; may be empty.
     pub(crate) fn filter(&self) -> String {
-        let frames = self.explained.explanation.frames.iter();
+        let frames = self.explained.explanation().frames.iter();
         match frames.map(u64::to_string).collect::<Vec<_>>().join(", ") {
             none if none.is_empty() => none,
             frames => format!("frame.number in {{{frames}}}"),
@@ -53,7 +54,7 @@ pub(crate) fn causes<'a>(focus: &'a Focus<'a>) -> Vec<FoundCause<'a>> {
         Some(CausePlace {
             name: focus.name(rekey),
             rekey: Some(rekey),
-            explained: Explained::of_rekey(focus, ledger, own)?,
+            explained: Explained::new(focus, ExplainedTime::of_rekey(ledger, own)?),
             seconds: own.cost_seconds,
         })
     });
@@ -62,13 +63,13 @@ pub(crate) fn causes<'a>(focus: &'a Focus<'a>) -> Vec<FoundCause<'a>> {
         Some(CausePlace {
             name: fill!(focus.t, "attempt-at", when),
             rekey: None,
-            explained: Explained::new(focus, outage)?,
+            explained: Explained::new(focus, ExplainedTime::of_outage(outage)?),
             seconds: outage.seconds,
         })
     });
     let mut found: Vec<FoundCause<'a>> = Vec::new();
     for place in rekeys.chain(outages) {
-        let cause = place.explained.explanation.cause;
+        let cause = place.explained.explanation().cause;
         match found.iter_mut().find(|own| own.cause == cause) {
             Some(own) => own.places.push(place),
             None => found.push(FoundCause {
@@ -121,7 +122,7 @@ impl<'a> FoundCause<'a> {
             more
         );
         let costliest = self.places.iter().max_by(|a, b| a.seconds.total_cmp(&b.seconds));
-        let all = || self.places.iter().map(|place| place.explained.explanation);
+        let all = || self.places.iter().map(|place| place.explained.explanation());
         let why = costliest.map(|place| format::capitalised(&place.explained.of_all(all()).why()));
         t.sentences(&std::iter::once(line).chain(why).collect::<Vec<_>>())
     }

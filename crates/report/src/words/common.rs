@@ -5,9 +5,8 @@ use crate::words::ends::up_or_down;
 use crate::words::format::{self, UNKNOWN, or_unknown};
 use rekeyscope_impact::explain::finding_row;
 use rekeyscope_model::analysis::{
-    Analysis, Direction, Encapsulation, ExchangeKind, Finding, FindingKind, Flow, Generator, Overlay,
-    OverlayKind, SecurityAssociation, Severity, StatedLifetime, Trigger, TriggerKind, TriggerRule, Tunnel,
-    TwoPoints,
+    Analysis, Direction, Encapsulation, ExchangeKind, Finding, Flow, Generator, Overlay, OverlayKind,
+    SecurityAssociation, Severity, StatedLifetime, Trigger, TriggerKind, TriggerRule, Tunnel, TwoPoints,
 };
 use rekeyscope_model::text::Catalogue;
 use std::net::{IpAddr, SocketAddr};
@@ -211,16 +210,6 @@ pub(crate) fn brief_finding(t: &Catalogue, f: &Finding) -> Option<String> {
         "answer-warning",
         sentence = clean::sentence(&t.say(&brief))
     ))
-}
-
-/// Packets that a replay check drops.
-pub(crate) fn late_packets(t: &Catalogue, analysis: &Analysis) -> Option<String> {
-    let finding = analysis
-        .findings
-        .iter()
-        .find(|f| f.id == FindingKind::BehindWindow.as_str())?;
-    let message = finding.messages.first()?;
-    Some(clean::sentence(&t.say(message)))
 }
 
 /// An answer must not be read without such a finding.

@@ -25,11 +25,6 @@ pub(crate) fn side(t: &Catalogue, tunnel: Option<&Tunnel>, address: Option<IpAdd
     }
 }
 
-/// The end opposite to another one.
-pub(crate) fn opposite(tunnel: &Tunnel, end: Option<IpAddr>) -> Option<IpAddr> {
-    [tunnel.a, tunnel.b].into_iter().find(|other| Some(*other) != end)
-}
-
 /// Both ends: `client 10.9.0.2, gateway 10.9.0.1`.
 pub(crate) fn ends(t: &Catalogue, tunnel: &Tunnel) -> String {
     fill!(t, "ends", client = tunnel.a, gateway = tunnel.b)

@@ -2,124 +2,39 @@
 
 use crate::words::advice::refusals::of_notification;
 use crate::words::common::stated_lifetime;
-use crate::words::ends::{esp, opposite, side};
+use crate::words::ends::{esp, side};
 use crate::words::focus::Focus;
 use crate::words::lengths::{moment, range};
 use crate::words::{clean, format};
 use rekeyscope_impact::explain::{
-    AsksBehindDelete, Moment, asks_behind_delete, brought_back, evidence_of, is_crossed, is_of_echoes,
-    leaves_unused, renews_as_windows, row_of, slow_answers, stopped_before, variant,
+    AsksBehindDelete, ExplainedTime, Moment, WindowsPart, asks_behind_delete, brought_back, evidence_of,
+    is_crossed, is_of_echoes, row_of, slow_answers, stopped_before, variant,
 };
 use rekeyscope_model::algorithm::proposal;
 use rekeyscope_model::analysis::{
-    Certainty, Direction, Event, EventKind, Exchange, Explanation, ExplanationCause, Ledger, LedgerInterval,
-    LedgerRekey, Mode, Outage, OutageEnd, Tunnel,
+    Certainty, Event, EventKind, Exchange, Explanation, ExplanationCause, Mode, Tunnel,
 };
 use rekeyscope_model::text::{Catalogue, Message};
-use rekeyscope_model::time::Timestamp;
 use std::net::IpAddr;
 
-/// An outage, or the silence of a rekey.
-#[derive(Clone, Copy)]
-struct SilentTime {
-    tunnel: usize,
-    direction: Direction,
-    start: Timestamp,
-    end: Timestamp,
-    swallowed: u64,
-    /// A new SA brought the way back.
-    ended_by_renewal: bool,
-}
-
-/// A time without delivery, and its explanation.
+/// A time without delivery and its explanation in words.
 pub(crate) struct Explained<'a> {
     focus: &'a Focus<'a>,
-    silent_time: SilentTime,
-    pub(crate) explanation: &'a Explanation,
-    /// Explanations of the others that a sentence speaks of, too: it says the least and the most of their figures.
-    alike: Vec<&'a Explanation>,
+    time: ExplainedTime<'a>,
 }
 
 impl<'a> Explained<'a> {
-    pub(crate) fn new(focus: &'a Focus<'a>, outage: &'a Outage) -> Option<Self> {
-        let explanation = outage.explanation.as_ref()?;
-        let silent_time = SilentTime {
-            tunnel: outage.tunnel,
-            direction: outage.direction,
-            start: outage.start,
-            end: outage
-                .end
-                .unwrap_or_else(|| outage.start.plus_seconds(outage.seconds)),
-            swallowed: outage.swallowed,
-            ended_by_renewal: matches!(outage.ended_by, OutageEnd::NewSa | OutageEnd::NewIkeSa),
-        };
-        Some(Explained {
-            focus,
-            silent_time,
-            explanation,
-            alike: Vec::new(),
-        })
+    pub(crate) fn new(focus: &'a Focus<'a>, time: ExplainedTime<'a>) -> Self {
+        Explained { focus, time }
     }
 
-    /// The longest silence of a rekey.
-    pub(crate) fn of_rekey(focus: &'a Focus<'a>, ledger: &Ledger, rekey: &'a LedgerRekey) -> Option<Self> {
-        let explanation = rekey.explanation.as_ref()?;
-        let stop = |interval: &LedgerInterval| interval.arrived.unwrap_or(interval.to);
-        let longest = rekey
-            .intervals
-            .iter()
-            .max_by_key(|interval| stop(interval).nanos_since(interval.from))?;
-        let silent_time = SilentTime {
-            tunnel: ledger.tunnel,
-            direction: ledger.direction,
-            start: longest.from,
-            end: stop(longest),
-            swallowed: u64::from(rekey.swallowed),
-            ended_by_renewal: true,
-        };
-        Some(Explained {
-            focus,
-            silent_time,
-            explanation,
-            alike: Vec::new(),
-        })
+    pub(crate) fn explanation(&self) -> &'a Explanation {
+        self.time.explanation
     }
 
-    /// A time from `start` on of which no outage tells.
-    pub(crate) fn since(
-        focus: &'a Focus<'a>,
-        explanation: &'a Explanation,
-        (tunnel, start): (usize, Timestamp),
-    ) -> Self {
-        let silent_time = SilentTime {
-            tunnel,
-            direction: Direction::AToB,
-            start,
-            end: focus.analysis.capture.last_time.unwrap_or(start),
-            swallowed: 0,
-            ended_by_renewal: false,
-        };
-        Explained {
-            focus,
-            silent_time,
-            explanation,
-            alike: Vec::new(),
-        }
-    }
-
-    /// An explanation in a sentence that speaks of others, too.
+    /// The same in a sentence that speaks of others, too.
     pub(crate) fn of_all(&self, alike: impl Iterator<Item = &'a Explanation>) -> Self {
-        Explained {
-            alike: alike.collect(),
-            ..*self
-        }
-    }
-
-    /// The least and the most of a figure of all that a sentence speaks of.
-    fn spread(&self, of: impl Fn(&Explanation) -> Option<f64>) -> Option<(f64, f64)> {
-        let all = self.alike.iter().copied().chain([self.explanation]);
-        let known = all.filter_map(of).map(|n| (n, n));
-        known.reduce(|(least, most), (n, _)| (least.min(n), most.max(n)))
+        Explained::new(self.focus, self.time.clone().of_all(alike))
     }
 
     fn t(&self) -> &'static Catalogue {
@@ -127,11 +42,11 @@ impl<'a> Explained<'a> {
     }
 
     pub(crate) fn event(&self) -> Option<&'a Event> {
-        self.focus.analysis.event_of(self.explanation)
+        self.focus.analysis.event_of(self.time.explanation)
     }
 
     fn exchange(&self) -> Option<&'a Exchange> {
-        self.focus.analysis.exchange_of(self.explanation)
+        self.focus.analysis.exchange_of(self.time.explanation)
     }
 
     fn exchange_of_event(&self) -> Option<usize> {
@@ -188,11 +103,11 @@ impl<'a> Explained<'a> {
     }
 
     fn is(&self, cause: ExplanationCause) -> bool {
-        self.explanation.cause == cause
+        self.time.explanation.cause == cause
     }
 
     fn moment_of_row(&self) -> Moment {
-        row_of(self.explanation.cause).moment
+        row_of(self.time.explanation.cause).moment
     }
 
     fn kind(&self) -> Option<EventKind> {
@@ -201,16 +116,15 @@ impl<'a> Explained<'a> {
 
     /// The message of a kind: that of the row's variant where the catalogue has one, else that of its cause.
     fn message(&self, kind: &str) -> Message {
-        let (analysis, time) = (self.focus.analysis, &self.silent_time);
-        let variant = variant(analysis, time.tunnel, self.explanation, time.ended_by_renewal);
+        let variant = variant(self.focus.analysis, &self.time);
         let own = variant.map(|variant| Message::of(kind, variant));
         own.filter(|message| self.t().has(message))
-            .unwrap_or_else(|| Message::of(kind, self.explanation.cause.as_str()))
+            .unwrap_or_else(|| Message::of(kind, self.time.explanation.cause.as_str()))
     }
 
     /// A message with everything that the messages here ask for.
     fn about(&self, message: Message) -> Message {
-        let (t, e, event) = (self.t(), self.explanation, self.event());
+        let (t, e, event) = (self.t(), self.time.explanation, self.event());
         let said = |text: Option<String>| text.unwrap_or_else(|| format::UNKNOWN.to_owned());
         let name = |text: Option<&String>| said(text.map(|text| clean::line(text)));
         let probably = match e.certainty {
@@ -219,17 +133,17 @@ impl<'a> Explained<'a> {
         };
         let change = event.is_some_and(|event| event.from.is_some());
         let count = match e.cause {
-            ExplanationCause::Unexplained if e.count.is_none() => self.silent_time.swallowed,
+            ExplanationCause::Unexplained if e.count.is_none() => self.time.swallowed,
             _ => e.count.unwrap_or(0),
         };
         let other_client = || self.exchange()?.initiator;
         let (from, to) = match change {
             false if self.is(ExplanationCause::ByTurns) => (
-                moment(self.focus, self.silent_time.start),
+                moment(self.focus, self.time.start),
                 said(other_client().map(|other| other.to_string())),
             ),
             false if self.is(ExplanationCause::OneSided) => (
-                moment(self.focus, self.silent_time.start),
+                moment(self.focus, self.time.start),
                 side(t, self.tunnel(), self.peer()),
             ),
             true => (
@@ -237,8 +151,8 @@ impl<'a> Explained<'a> {
                 name(event.and_then(|event| event.to.as_ref())),
             ),
             false => (
-                moment(self.focus, self.silent_time.start),
-                moment(self.focus, self.silent_time.end),
+                moment(self.focus, self.time.start),
+                moment(self.focus, self.time.end),
             ),
         };
         self.kept_waiting(message)
@@ -253,7 +167,7 @@ impl<'a> Explained<'a> {
             .with("renews", self.who_renews())
             .with(
                 "by",
-                match self.explanation {
+                match self.time.explanation {
                     Explanation {
                         limit_packets: Some(_),
                         ..
@@ -274,7 +188,7 @@ impl<'a> Explained<'a> {
             .with("mtu", count.to_string())
             .with(
                 "took",
-                said(self.spread(|e| e.seconds).map(|took| range(t, took))),
+                said(self.time.spread(|e| e.seconds).map(|took| range(t, took))),
             )
             .with("suite", self.overhead())
             .with("span", self.span())
@@ -297,15 +211,15 @@ impl<'a> Explained<'a> {
 
     /// The tunnel in which the data went on.
     fn instead(&self) -> Option<&'a String> {
-        let gone = evidence_of(self.focus.analysis, self.explanation, EventKind::OtherTunnel)?;
+        let gone = evidence_of(self.focus.analysis, self.time.explanation, EventKind::OtherTunnel)?;
         gone.to.as_ref()
     }
 
     /// The certainty, or that echo requests alone, in fragments or not, show it.
     pub(crate) fn known(&self) -> &'static str {
-        match self.explanation.certainty {
-            Certainty::Read if is_of_echoes(self.explanation) => "cut",
-            _ if is_of_echoes(self.explanation) => "echo",
+        match self.time.explanation.certainty {
+            Certainty::Read if is_of_echoes(self.time.explanation) => "cut",
+            _ if is_of_echoes(self.time.explanation) => "echo",
             known => known.as_str(),
         }
     }
@@ -313,12 +227,12 @@ impl<'a> Explained<'a> {
     /// Adds who asked for a new tunnel in vain, how often, and when it was answered.
     fn kept_waiting(&self, message: Message) -> Message {
         let analysis = self.focus.analysis;
-        let beside = |kind| evidence_of(analysis, self.explanation, kind);
+        let beside = |kind| evidence_of(analysis, self.time.explanation, kind);
         let Some((asked, anew)) = beside(EventKind::Unanswered).zip(beside(EventKind::NewIkeSa)) else {
             return message;
         };
         let tunnel = asked.tunnel.and_then(|tunnel| analysis.tunnels.get(tunnel));
-        let address = tunnel.and_then(|tunnel| opposite(tunnel, asked.by));
+        let address = tunnel.and_then(|tunnel| tunnel.opposite(asked.by));
         let time = |event: &Event| moment(self.focus, event.time);
         let given_up = beside(EventKind::IkeSaDeleted);
         message
@@ -335,8 +249,8 @@ impl<'a> Explained<'a> {
 
     /// The time that the cause lasted, where it is another than that of the silence.
     fn span(&self) -> &'static str {
-        let silent = self.silent_time.end.seconds_since(self.silent_time.start);
-        match self.explanation.seconds.map(format::seconds) {
+        let silent = self.time.end.seconds_since(self.time.start);
+        match self.time.explanation.seconds.map(format::seconds) {
             Some(took) if took != format::seconds(silent) => "part",
             _ => "all",
         }
@@ -345,9 +259,9 @@ impl<'a> Explained<'a> {
     /// Whom it is about; where that is nobody, the end at which a capture would tell.
     fn who(&self) -> String {
         let tunnel = self.tunnel();
-        let receiver = || Some(self.silent_time.direction.pick(tunnel?.b, tunnel?.a));
+        let receiver = || Some(self.time.direction.pick(tunnel?.b, tunnel?.a));
         let of_nobody = self.is(ExplanationCause::Unexplained) || self.is(ExplanationCause::PathSilent);
-        let address: Option<IpAddr> = match self.explanation.by {
+        let address: Option<IpAddr> = match self.time.explanation.by {
             None if of_nobody => receiver(),
             by => by,
         };
@@ -355,13 +269,13 @@ impl<'a> Explained<'a> {
     }
 
     fn tunnel(&self) -> Option<&'a Tunnel> {
-        self.focus.analysis.tunnels.get(self.silent_time.tunnel)
+        self.focus.analysis.tunnels.get(self.time.tunnel)
     }
 
     /// The end that it is not about.
     fn peer(&self) -> Option<IpAddr> {
         let mut ends = self.tunnel().into_iter().flat_map(|tunnel| [tunnel.a, tunnel.b]);
-        ends.find(|end| Some(*end) != self.explanation.by)
+        ends.find(|end| Some(*end) != self.time.explanation.by)
     }
 
     /// The end that it is not about, in words.
@@ -383,7 +297,7 @@ impl<'a> Explained<'a> {
 
     /// The side that asked for the next SA.
     fn who_renews(&self) -> &'static str {
-        match asks_behind_delete(self.focus.analysis, self.explanation) {
+        match asks_behind_delete(self.focus.analysis, self.time.explanation) {
             AsksBehindDelete::Deleter => "same",
             AsksBehindDelete::Peer => "other",
             AsksBehindDelete::DeleterLater => "later",
@@ -398,20 +312,18 @@ impl<'a> Explained<'a> {
     fn began(&self) -> String {
         let event = match self.moment_of_row() {
             Moment::Event | Moment::Request => {
-                let ended = evidence_of(self.focus.analysis, self.explanation, EventKind::PppoeEnded);
+                let ended = evidence_of(self.focus.analysis, self.time.explanation, EventKind::PppoeEnded);
                 ended.or(self.event()).map(|event| event.time)
             }
             Moment::Exchange => self.exchange().map(|exchange| exchange.first_time),
             Moment::Outage => None,
         };
-        moment(self.focus, event.unwrap_or(self.silent_time.start))
+        moment(self.focus, event.unwrap_or(self.time.start))
     }
 
     /// Options of `rekeyscope overhead` for the SAs of the direction: ` --suite aes128-sha1 --encap natt`.
     fn overhead(&self) -> String {
-        let mut sas = self
-            .focus
-            .sas(self.silent_time.tunnel, self.silent_time.direction);
+        let mut sas = self.focus.sas(self.time.tunnel, self.time.direction);
         let named = sas.find_map(|sa| {
             let suite = proposal(
                 sa.encryption.as_deref()?,
@@ -440,28 +352,15 @@ impl<'a> Explained<'a> {
         format!(" --suite {suite}{encap}")
     }
 
-    /// The event does not lie where the outage begins: the old SA still carried data after it, or the way was dead before.
-    pub(crate) fn may_lie_elsewhere(&self) -> bool {
-        let event = self.event().filter(|_| self.is(ExplanationCause::AddressChanged));
-        event.is_some_and(|event| event.time > self.silent_time.start)
-            || self.moment_of_row() == Moment::Request
-    }
-
-    /// The event lies before the outage: a moment beside it would be taken for the begin.
-    pub(crate) fn comes_before(&self) -> bool {
-        let event = self.event().filter(|_| self.may_lie_elsewhere());
-        event.is_some_and(|event| event.time < self.silent_time.start)
-    }
-
     fn limit(&self) -> Option<String> {
         let t = self.t();
         let kinds: [fn(&Explanation) -> Option<u64>; 3] =
             [|e| e.limit_packets, |e| e.limit_kilobytes, |e| e.limit_seconds];
-        let has_its_own = kinds.iter().any(|of| of(self.explanation).is_some());
+        let has_its_own = kinds.iter().any(|of| of(self.time.explanation).is_some());
         let spread = |of: fn(&Explanation) -> Option<u64>| {
             // Others that ended alike in another measure do not tell the limit of this one.
-            let is_its = !has_its_own || of(self.explanation).is_some();
-            let (least, most) = self.spread(|e| Some(of(e)? as f64)).filter(|_| is_its)?;
+            let is_its = !has_its_own || of(self.time.explanation).is_some();
+            let (least, most) = self.time.spread(|e| Some(of(e)? as f64)).filter(|_| is_its)?;
             let ends = [least, most].map(|n| format::count(n as u64));
             Some(if ends[0] == ends[1] {
                 ends[0].clone()
@@ -487,16 +386,13 @@ impl<'a> Explained<'a> {
         }
     }
 
-    /// The largest of the volumes that [`Self::why`] names.
-    pub(crate) fn most_kilobytes(&self) -> Option<u64> {
-        let (_, most) = self.spread(|e| Some(e.limit_kilobytes? as f64))?;
-        Some(most as u64)
-    }
-
     /// Place of a text that states the limit, because IKE does not tell it.
     fn limit_source(&self) -> Option<&String> {
-        let stated = stated_lifetime(self.focus.analysis, self.silent_time.tunnel)?;
-        let limits = (self.explanation.limit_kilobytes, self.explanation.limit_seconds);
+        let stated = stated_lifetime(self.focus.analysis, self.time.tunnel)?;
+        let limits = (
+            self.time.explanation.limit_kilobytes,
+            self.time.explanation.limit_seconds,
+        );
         let is_its = limits
             .0
             .is_none_or(|limit| stated.lifetime.kilobytes == Some(limit))
@@ -511,38 +407,34 @@ impl<'a> Explained<'a> {
         let limit = self
             .limit()
             .filter(|_| self.is(ExplanationCause::BreakBeforeMake) || self.is(ExplanationCause::Deleted))?;
-        let count = self.explanation.count?;
+        let count = self.time.explanation.count?;
         Some(fill!(self.t(), "outage-alike", limit, count))
-    }
-
-    fn is_left_unused(&self, took: f64) -> bool {
-        let silent = self.silent_time.end.seconds_since(self.silent_time.start);
-        leaves_unused(self.explanation, (silent, self.silent_time.swallowed), took)
     }
 
     /// The deed of the renewal near it.
     fn renewal(&self) -> Option<String> {
         let t = self.t();
         let at = || Some(moment(self.focus, self.exchange()?.first_time));
-        let back = || at().unwrap_or_else(|| moment(self.focus, self.silent_time.end));
-        match self.explanation.cause {
+        let back = || at().unwrap_or_else(|| moment(self.focus, self.time.end));
+        match self.time.explanation.cause {
             ExplanationCause::LimitReached
             | ExplanationCause::NewSaLost
             | ExplanationCause::FirstNumber
             | ExplanationCause::SlowRenewal
             | ExplanationCause::SlowExchange => {
-                let seconds = self.explanation.seconds?;
+                let seconds = self.time.explanation.seconds?;
                 let took = self
+                    .time
                     .spread(|e| e.seconds)
                     .filter(|took| !format::is_nothing(took.1))?;
                 let taken_back = self.event().filter(|_| self.is(ExplanationCause::NewSaLost));
                 let unused = match taken_back {
                     Some(_) => Some(fill!(t, "outage-taken-back", who = self.who())),
-                    None => self.is_left_unused(took.1).then(|| t.word("outage-unused")),
+                    None => self.time.is_left_unused(took.1).then(|| t.word("outage-unused")),
                 };
                 let took = range(t, took);
-                let computed = self.explanation.computed_seconds;
-                let all = self.spread(|e| e.computed_seconds);
+                let computed = self.time.explanation.computed_seconds;
+                let all = self.time.spread(|e| e.computed_seconds);
                 let said = match all.filter(|_| computed.is_some_and(|own| 2.0 * own >= seconds)) {
                     Some(computed) => {
                         fill!(t, "outage-renewal-computed", took, computed = range(t, computed))
@@ -555,22 +447,22 @@ impl<'a> Explained<'a> {
                 let said = || fill!(t, "outage-brought-back", moment = back(), esp = self.esp());
                 brought_back(
                     self.focus.analysis,
-                    self.explanation,
-                    self.silent_time.ended_by_renewal,
+                    self.time.explanation,
+                    self.time.ended_by_renewal,
                 )
                 .then(said)
             }
             ExplanationCause::Deleted | ExplanationCause::BreakBeforeMake => {
                 let analysis = self.focus.analysis;
-                if let Some(took) = stopped_before(analysis, self.explanation, self.silent_time.start) {
+                if let Some(took) = stopped_before(analysis, self.time.explanation, self.time.start) {
                     return Some(fill!(t, "outage-stopped-before", took = format::seconds(took)));
                 }
-                if let Some((who, took, eap)) = slow_answers(analysis, self.explanation) {
-                    let who = side(t, analysis.tunnels.get(self.silent_time.tunnel), Some(who));
+                if let Some((who, took, eap)) = slow_answers(analysis, self.time.explanation) {
+                    let who = side(t, analysis.tunnels.get(self.time.tunnel), Some(who));
                     let (took, eap) = (format::seconds(took), if eap { "yes" } else { "no" });
                     return Some(fill!(t, "outage-slow-answers", who, took, eap));
                 }
-                let crossed = is_crossed(analysis, self.explanation, self.silent_time.end);
+                let crossed = is_crossed(analysis, self.time.explanation, self.time.end);
                 crossed.then(|| t.word("outage-crossed"))
             }
             ExplanationCause::LargePackets
@@ -587,7 +479,7 @@ impl<'a> Explained<'a> {
 
     /// Several connections stood still.
     fn connections(&self) -> Option<String> {
-        let n = self.explanation.connections?;
+        let n = self.time.explanation.connections?;
         let never = if self.is(ExplanationCause::LargeNeverPassed) {
             "yes"
         } else {
@@ -597,31 +489,19 @@ impl<'a> Explained<'a> {
     }
 
     /// Windows' built-in client cannot be changed: what can be won lies in the exchange, or at the other side.
-    pub(crate) fn of_windows(&self) -> Option<String> {
-        let (t, analysis, tunnel) = (self.t(), self.focus.analysis, self.silent_time.tunnel);
-        if !renews_as_windows(analysis, tunnel, self.explanation.limit_kilobytes) {
-            return None;
-        }
-        let gateway = side(
-            t,
-            analysis.tunnels.get(tunnel),
-            analysis.tunnels.get(tunnel).map(|t| t.b),
-        );
-        let part = match (self.explanation.cause, self.spread(|e| e.seconds)) {
-            (ExplanationCause::NewSaLost | ExplanationCause::FirstNumber, _) => {
-                fill!(t, "cure-windows-ready", gateway)
+    fn of_windows(&self) -> Option<String> {
+        let (t, analysis, tunnel) = (self.t(), self.focus.analysis, self.tunnel());
+        let gateway = side(t, tunnel, tunnel.map(|t| t.b));
+        let part = match self.time.windows_part(analysis)? {
+            WindowsPart::Ready => fill!(t, "cure-windows-ready", gateway),
+            WindowsPart::Exchange(least, most) => {
+                fill!(
+                    t,
+                    "cure-windows-exchange",
+                    gateway,
+                    took = range(t, (least, most))
+                )
             }
-            (ExplanationCause::LimitReached, Some((_, took))) if self.is_left_unused(took) => {
-                fill!(t, "cure-windows-ready", gateway)
-            }
-            (
-                ExplanationCause::LimitReached
-                | ExplanationCause::SlowRenewal
-                | ExplanationCause::SlowExchange
-                | ExplanationCause::BreakBeforeMake,
-                Some(took),
-            ) => fill!(t, "cure-windows-exchange", gateway, took = range(t, took)),
-            _ => return None,
         };
         let most = analysis.impact.first().and_then(|impact| {
             let rate = format::rate(self.focus.without_bps(impact)?);

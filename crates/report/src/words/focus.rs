@@ -3,6 +3,7 @@
 
 use crate::words::common::direction;
 use crate::words::format::{self, or_unknown};
+use rekeyscope_impact::answer::{ToldAnswer, told_answer};
 use rekeyscope_model::analysis::{
     Analysis, AttemptOutcome, Direction, Impact, Ledger, LedgerDown, Rekey, RekeyImpact, SecurityAssociation,
     TriggerKind, TunnelSeries, Verdict,
@@ -16,6 +17,8 @@ pub struct Focus<'a> {
     pub(crate) analysis: &'a Analysis,
     /// Catalogue of the report's language.
     pub(crate) t: &'static Catalogue,
+    /// The thing that the answer speaks of.
+    pub(crate) answer: ToldAnswer<'a>,
     /// Indexes of `tunnels`: those with a verdict in the order of the verdicts, then the others.
     pub(crate) tunnels: Vec<usize>,
     /// Time zero of every table and plot.
@@ -51,6 +54,7 @@ impl<'a> Focus<'a> {
         Focus {
             analysis,
             t: Catalogue::of(language),
+            answer: told_answer(analysis),
             tunnels,
             origin: origin(analysis),
             several: analysis.rekeys.iter().any(|r| Some(r.tunnel) != first),
@@ -165,18 +169,13 @@ impl<'a> Focus<'a> {
         repaired || !is_hurt(rekey) && (ended || of_attempt)
     }
 
-    /// The SAs of one direction of a tunnel. Behind a NAT only one end need be the tunnel's; an SA with neither counts as
-    /// a → b, so that every SA is shown once.
+    /// The SAs of one direction of a tunnel.
     pub(crate) fn sas(
         &self,
         tunnel: usize,
         direction: Direction,
     ) -> impl Iterator<Item = &'a SecurityAssociation> + use<'a> {
-        let ends = self.analysis.tunnels.get(tunnel);
-        self.analysis.security_associations.iter().filter(move |sa| {
-            let backwards = ends.is_some_and(|t| sa.dst == t.a || sa.src == t.b);
-            sa.tunnel == tunnel && backwards == (direction == Direction::BToA)
-        })
+        self.analysis.sas_towards(tunnel, direction)
     }
 
     /// The verdicts after the headline.

@@ -28,17 +28,14 @@ pub(crate) use account::{
 pub(crate) use answer::{Answer, LineFigure, answer, figure, question};
 pub use answer::{answer_lines, line_1};
 pub(crate) use attempts::{is_leak, is_trouble, leaks, outage_end, outage_length, outages, outcome_because};
-pub(crate) use capture::{
-    KeysFit, capture, decrypted, decryption, diagnostic, doubled, first_packet, is_decrypted, keys_fit,
-    quality,
-};
+pub(crate) use capture::{capture, decrypted, decryption, diagnostic, doubled, first_packet, quality};
 pub(crate) use causes::{CausePlace, cause, causes};
 pub(crate) use close_up::{close_up, close_up_filter};
 pub(crate) use command::command;
 pub(crate) use common::{
-    PROGRAM, brief_finding, direction, exchange_name, few_values, finding, flow, late_packets,
-    limits_figures, lost_between, overlay, overlay_sentences, overlay_value, program, protocol, suite,
-    trigger, trigger_in_full, trigger_kind, trigger_rules, tunnel,
+    PROGRAM, brief_finding, direction, exchange_name, few_values, finding, flow, limits_figures,
+    lost_between, overlay, overlay_sentences, overlay_value, program, protocol, suite, trigger,
+    trigger_in_full, trigger_kind, trigger_rules, tunnel,
 };
 pub(crate) use cost::{cost_of, effect};
 pub(crate) use events::{change_of_address, events};

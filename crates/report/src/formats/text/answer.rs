@@ -7,9 +7,9 @@ use crate::formats::text::top::{TextOptions, answer_lines, leaks};
 use crate::tables::{self, Table};
 use crate::words::focus::Focus;
 use crate::words::underivable::lines_that_would_open;
-use crate::words::{self, KeysFit, clean, format};
+use crate::words::{self, clean, format};
 use rekeyscope_impact::explain::{told_failed_renewal, told_outages};
-use rekeyscope_model::analysis::{Direction, Finding, Verdict};
+use rekeyscope_model::analysis::{Direction, Finding, KeysFit, Verdict};
 use rekeyscope_model::text::Message;
 
 /// Lines of the whole, from a terminal of 80 columns on: with the command above and the prompt below it fits beside other windows.
@@ -259,7 +259,7 @@ fn findings(page: &mut TerminalPage, focus: &Focus) {
 
 /// Keys were given that open nothing: whoever gave them has to know that before anything else.
 fn are_of_no_use(focus: &Focus) -> bool {
-    matches!(words::keys_fit(focus.analysis), KeysFit::Nothing | KeysFit::Cut)
+    matches!(focus.analysis.keys_fit(), KeysFit::Nothing | KeysFit::Cut)
 }
 
 fn missing_keys(page: &mut TerminalPage, focus: &Focus) {
@@ -267,7 +267,7 @@ fn missing_keys(page: &mut TerminalPage, focus: &Focus) {
     if decrypted < total {
         let missing = format::count(total - decrypted);
         let total = format::counted(focus.t, "counted-sas", total);
-        let id = match words::keys_fit(focus.analysis) {
+        let id = match focus.analysis.keys_fit() {
             KeysFit::Nothing => "answer-wrong-keys",
             KeysFit::Cut => "answer-cut",
             _ if focus.analysis.capture.is_cut() => "answer-cut-some",

@@ -2,8 +2,6 @@
 
 /// The three lines that everyone reads.
 pub(crate) struct Answer {
-    /// Index in `tunnels` of the tunnel that the answer speaks of; `None` where there is none.
-    pub(crate) tunnel: Option<usize>,
     /// Line 1 with the number: in English a line of 80 columns.
     pub(crate) headline: String,
     /// The cause that most of them share, or what there is instead; may be empty.

@@ -1,27 +1,26 @@
 //! The three lines where a renewal failed and no outage is seen: an SA ended without a successor, and no key shows its traffic, or nothing
 //! that was sent then shows it.
 
-use crate::words::answer::change::of_attempt;
 use crate::words::answer::lines::Answer;
-use crate::words::ends::{opposite, side};
+use crate::words::answer::remedy::of_attempt;
+use crate::words::ends::side;
 use crate::words::explanations::Explained;
 use crate::words::focus::Focus;
 use crate::words::format;
 use crate::words::lengths::{frames, moment};
-use rekeyscope_impact::explain::{MOST_FRAMES, OrphanReason, ToldOrphan, told_failed_renewal, told_orphan};
+use rekeyscope_impact::explain::{ExplainedTime, MOST_FRAMES, OrphanReason, ToldOrphan, ToldRenewal};
 
 /// The answer where rekeys did no harm that is seen.
-pub(super) fn of_orphan(focus: &Focus) -> Option<Answer> {
-    let (t, headline) = (focus.t, focus.analysis.impact.first()?);
-    let ToldOrphan { reason, sa, end } =
-        told_orphan(focus.analysis).filter(|_| headline.verdict.is_harmless())?;
+pub(super) fn of_orphan(focus: &Focus, told: &ToldOrphan<'_>) -> Option<Answer> {
+    let t = focus.t;
+    let ToldOrphan { reason, sa, end } = *told;
     let tunnel = focus.analysis.tunnels.get(sa.tunnel)?;
     let (what, by, shown_by) = match reason {
         OrphanReason::Failed(attempt) => {
             let frames = attempt.evidence_frames.clone();
             (
                 attempt.outcome.as_str(),
-                opposite(tunnel, attempt.initiator),
+                tunnel.opposite(attempt.initiator),
                 frames,
             )
         }
@@ -44,7 +43,6 @@ pub(super) fn of_orphan(focus: &Focus) -> Option<Answer> {
         .collect();
     let why = [t.word("orphan-why"), frames(t, &shown)];
     Some(Answer {
-        tunnel: Some(sa.tunnel),
         headline: format::capitalised(&headline),
         why: t.sentences(&why),
         change: match reason {
@@ -55,10 +53,8 @@ pub(super) fn of_orphan(focus: &Focus) -> Option<Answer> {
 }
 
 /// The answer where a renewal failed for good, and no outage shows it.
-pub(super) fn of_failed_renewal(focus: &Focus) -> Option<Answer> {
-    let t = focus.t;
-    let told = told_failed_renewal(focus.analysis)?;
-    let attempt = told.attempt;
+pub(super) fn of_failed_renewal(focus: &Focus, told: &ToldRenewal<'_>) -> Answer {
+    let (t, attempt) = (focus.t, told.attempt);
     let headline = fill!(
         t,
         "orphan-line",
@@ -68,12 +64,15 @@ pub(super) fn of_failed_renewal(focus: &Focus) -> Option<Answer> {
         spi = "",
         moment = told.ended.map_or_else(String::new, |end| moment(focus, end))
     );
-    let explained = Explained::since(focus, &told.explanation, (attempt.tunnel, attempt.first_time));
+    let since = (attempt.tunnel, attempt.first_time);
+    let explained = Explained::new(
+        focus,
+        ExplainedTime::since(focus.analysis, &told.explanation, since),
+    );
     let why = fill!(t, "why-outage", text = explained.why());
-    Some(Answer {
-        tunnel: Some(attempt.tunnel),
+    Answer {
         headline: format::capitalised(&headline),
         why: t.sentences(&[why, frames(t, &told.explanation.frames)]),
         change: fill!(t, "do", text = explained.cure()),
-    })
+    }
 }

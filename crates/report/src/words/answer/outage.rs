@@ -1,33 +1,37 @@
 //! The three lines where an outage cost most, or has not ended.
 
 use crate::words::answer::lines::Answer;
-use crate::words::answer::why::one_way;
-use crate::words::ends::opposite;
+use crate::words::answer::reasons::of_one_way;
 use crate::words::explanations::Explained;
 use crate::words::focus::Focus;
 use crate::words::format;
 use crate::words::lengths::{frames, moment, moments, range};
+use rekeyscope_impact::answer::one_way;
 use rekeyscope_impact::explain::{
-    ToldEverywhere, ToldOutages, evidence_of, is_of_one_sa, row_of, told_everywhere, told_outages,
+    ExplainedTime, ToldEverywhere, ToldOutages, evidence_of, is_of_one_sa, row_of,
 };
 use rekeyscope_model::analysis::{EventKind, ExplanationCause, Outage, OutageEnd};
 
 /// The answer where outages are what there is to tell.
-pub(super) fn of_outages(focus: &Focus) -> Option<Answer> {
-    let told = told_outages(focus.analysis)?;
-    let alike = told.alike.iter().filter_map(|outage| outage.explanation.as_ref());
-    let explained = Explained::new(focus, told.outage)?.of_all(alike);
-    if let Some(all) = told_everywhere(focus.analysis, &told) {
-        return Some(of_all_tunnels(focus, &all));
+pub(super) fn of_outages(
+    focus: &Focus,
+    told: &ToldOutages<'_>,
+    everywhere: Option<&ToldEverywhere>,
+) -> Option<Answer> {
+    if let Some(all) = everywhere {
+        return Some(of_all_tunnels(focus, all));
     }
+    let alike = told.alike.iter().filter_map(|outage| outage.explanation.as_ref());
+    let time = ExplainedTime::of_outage(told.outage)?.of_all(alike);
+    let explained = &Explained::new(focus, time.clone());
+    let cure = match told.behind_another {
+        true => focus.t.word("cure-behind-another"),
+        false => explained.cure(),
+    };
     Some(Answer {
-        tunnel: Some(told.outage.tunnel),
-        headline: headline(focus, &told, &explained),
-        why: why(focus, &told, &explained),
-        change: match told.behind_another {
-            true => fill!(focus.t, "do", text = focus.t.word("cure-behind-another")),
-            false => fill!(focus.t, "do", text = explained.cure()),
-        },
+        headline: headline(focus, told, (&time, explained)),
+        why: why(focus, told, explained),
+        change: fill!(focus.t, "do", text = cure),
     })
 }
 
@@ -38,7 +42,6 @@ fn of_all_tunnels(focus: &Focus, all: &ToldEverywhere) -> Answer {
     let (moment, seconds) = (moment(focus, all.start), range(t, all.range_s));
     let (open, n) = (if all.open { "yes" } else { "no" }, all.tunnels);
     Answer {
-        tunnel: None,
         headline: fill!(t, "outage-all-line", open, n, moment, seconds, end),
         why: fill!(t, "outage-all-why", open, n, moment, seconds, end),
         change: fill!(t, "do-outage-all", open, n, moment, seconds, end),
@@ -53,17 +56,21 @@ fn times(told: &ToldOutages<'_>) -> usize {
     }
 }
 
-fn headline(focus: &Focus, told: &ToldOutages<'_>, explained: &Explained<'_>) -> String {
+fn headline(
+    focus: &Focus,
+    told: &ToldOutages<'_>,
+    (time, explained): (&ExplainedTime<'_>, &Explained<'_>),
+) -> String {
     if told.explanation.cause == ExplanationCause::Unexplained {
         return unexplained(focus, told, explained);
     }
     if told.explanation.cause == ExplanationCause::CaptureHole {
         return fill!(focus.t, "outage-hole-line", clause = explained.clause(1));
     }
-    let down = down(focus, told, explained);
+    let down = down(focus, told, time);
     let clause = match told.outage.end {
-        None if explained.may_lie_elsewhere() => explained.clause_alone(),
-        Some(_) if times(told) == 1 && explained.comes_before() => explained.clause_alone(),
+        None if time.may_lie_elsewhere(focus.analysis) => explained.clause_alone(),
+        Some(_) if times(told) == 1 && time.comes_before(focus.analysis) => explained.clause_alone(),
         _ => explained.clause(times(told)),
     };
     fill!(focus.t, "outage-line", clause, down)
@@ -93,7 +100,7 @@ fn unexplained(focus: &Focus, told: &ToldOutages<'_>, explained: &Explained<'_>)
 }
 
 /// The part of line 1 that says what did not pass, and for how long.
-fn down(focus: &Focus, told: &ToldOutages<'_>, explained: &Explained<'_>) -> String {
+fn down(focus: &Focus, told: &ToldOutages<'_>, time: &ExplainedTime<'_>) -> String {
     let (t, outage) = (focus.t, told.outage);
     let receiver = outage
         .inner
@@ -114,10 +121,10 @@ fn down(focus: &Focus, told: &ToldOutages<'_>, explained: &Explained<'_>) -> Str
     };
     let from = moment(focus, outage.start);
     let id = match (outage.end, times(told)) {
-        (None, _) if explained.may_lie_elsewhere() => "outage-down-since",
+        (None, _) if time.may_lie_elsewhere(focus.analysis) => "outage-down-since",
         (None, _) => "outage-down-open",
         (Some(_), 0 | 1) if told.outage.ended_by == OutageEnd::End => "outage-down-over",
-        (Some(_), 0 | 1) if explained.comes_before() => "outage-down-from",
+        (Some(_), 0 | 1) if time.comes_before(focus.analysis) => "outage-down-from",
         (Some(_), 0 | 1) => "outage-down",
         (Some(_), _) => "outage-down-each",
     };
@@ -141,7 +148,7 @@ fn why(focus: &Focus, told: &ToldOutages<'_>, explained: &Explained<'_>) -> Stri
         let item = |outage: &&Outage| {
             let tunnel = focus.analysis.tunnels.get(outage.tunnel);
             let by = outage.explanation.as_ref().and_then(|e| e.by);
-            let client = tunnel.and_then(|tunnel| opposite(tunnel, by));
+            let client = tunnel.and_then(|tunnel| tunnel.opposite(by));
             let client = client.map_or_else(String::new, |client| client.to_string());
             let (moment, seconds) = (moment(focus, outage.start), format::seconds(outage.seconds));
             fill!(t, "outage-elsewhere-item", client, moment, seconds)
@@ -157,11 +164,8 @@ fn why(focus: &Focus, told: &ToldOutages<'_>, explained: &Explained<'_>) -> Stri
         sentences.push(format::counted(t, "outage-others", told.others as u64));
     }
     let headline = focus.analysis.impact.first();
-    sentences.extend(
-        headline
-            .and_then(|headline| one_way(focus, headline))
-            .map(|said| format::capitalised(&said)),
-    );
+    let one_way = headline.and_then(|headline| one_way(focus.analysis, headline.tunnel));
+    sentences.extend(one_way.map(|own| format::capitalised(&of_one_way(focus, &own))));
     if !told.explanation.frames.is_empty() {
         sentences.push(frames(t, &told.explanation.frames));
     }

@@ -7,20 +7,19 @@ use crate::words::exchange_name;
 use crate::words::focus::Focus;
 use crate::words::format;
 use crate::words::lengths::{frames, moment};
-use rekeyscope_impact::explain::{MOST_FRAMES, SetUpFailure, ToldSetUp, told_login, told_set_up};
-use rekeyscope_model::analysis::ExchangeKind;
+use rekeyscope_impact::explain::{MOST_FRAMES, SetUpFailure, ToldSetUp};
+use rekeyscope_model::analysis::{Event, ExchangeKind};
 
 /// The answer where the set-up failed and no ESP followed.
-pub(super) fn of_set_up(focus: &Focus) -> Option<Answer> {
+pub(super) fn of_set_up(focus: &Focus, told: &ToldSetUp<'_>) -> Answer {
     let t = focus.t;
-    let told = told_set_up(focus.analysis)?;
     let ToldSetUp {
         failure,
         exchange,
         event,
         count,
         childless,
-    } = told;
+    } = *told;
     let who = side(t, focus.analysis.tunnels.get(exchange.tunnel), event.by);
     let how = match failure {
         SetUpFailure::Refused => "refused",
@@ -46,8 +45,7 @@ pub(super) fn of_set_up(focus: &Focus) -> Option<Answer> {
         }
     };
     let frames = frames(t, &[event.frame]);
-    Some(Answer {
-        tunnel: Some(exchange.tunnel),
+    Answer {
         headline: format::capitalised(&line),
         why: t.sentences(&[why, frames]),
         change: match event.notify.as_deref() {
@@ -60,13 +58,12 @@ pub(super) fn of_set_up(focus: &Focus) -> Option<Answer> {
             None if childless => fill!(t, "setup-do-childless", who),
             _ => fill!(t, remedy(failure, exchange.kind), who),
         },
-    })
+    }
 }
 
 /// The answer where the other side refused a login over PPP, and IPsec worked. No name and no password is read.
-pub(super) fn of_login(focus: &Focus) -> Option<Answer> {
+pub(super) fn of_login(focus: &Focus, refusals: &[&Event]) -> Option<Answer> {
     let t = focus.t;
-    let refusals = told_login(focus.analysis)?;
     let last = refusals.last()?;
     let who = side(
         t,
@@ -82,7 +79,6 @@ pub(super) fn of_login(focus: &Focus) -> Option<Answer> {
         .map(|event| event.frame)
         .collect();
     Some(Answer {
-        tunnel: last.tunnel,
         headline: format::capitalised(&fill!(t, "login-line", who, often, n, moment)),
         why: t.sentences(&[fill!(t, "login-why", who, notify), frames(t, &shown)]),
         change: fill!(t, "login-do", who),

@@ -5,15 +5,14 @@ use crate::words::ends::side;
 use crate::words::focus::Focus;
 use crate::words::format;
 use crate::words::lengths::moment;
-use rekeyscope_impact::explain::told_slow_sa;
+use rekeyscope_impact::explain::ToldSlowSa;
 use rekeyscope_impact::tell::account::amount;
+use rekeyscope_model::analysis::Impact;
 
 /// The answer where a transfer was slow on one SA alone.
-pub(super) fn of_slow_sa(focus: &Focus) -> Option<Answer> {
-    let (t, analysis) = (focus.t, focus.analysis);
-    let headline = analysis.impact.first()?;
-    let told = told_slow_sa(analysis, headline)?;
-    let tunnel = analysis.tunnels.get(headline.tunnel)?;
+pub(super) fn of_slow_sa(focus: &Focus, told: &ToldSlowSa<'_>, headline: &Impact) -> Option<Answer> {
+    let t = focus.t;
+    let tunnel = focus.analysis.tunnels.get(headline.tunnel)?;
     let direction = headline.direction;
     let (sender, receiver) = direction.pick((tunnel.a, tunnel.b), (tunnel.b, tunnel.a));
     let busy = told
@@ -24,7 +23,6 @@ pub(super) fn of_slow_sa(focus: &Focus) -> Option<Answer> {
     let [from, to] = [told.span.0, told.span.1].map(|time| moment(focus, time));
     let [delay, usual] = told.delays_ms.unwrap_or_default().map(format::duration_ms);
     Some(Answer {
-        tunnel: Some(headline.tunnel),
         headline: fill!(t, "slow-sa-line", from, to, own, other),
         why: fill!(
             t,

@@ -1,27 +1,24 @@
 //! The three lines where no outage and no cost is seen, but something that explains one: ESP of one side that never came or stopped, an end
 //! that its peer did not follow, renewals that delete first, a transfer that stood still.
 
-use crate::words::answer::change::see_inside;
 use crate::words::answer::lines::Answer;
-use crate::words::answer::why::{no_return_by, one_way};
-use crate::words::ends::{esp, opposite, side};
+use crate::words::answer::reasons::{no_return_by, of_one_way};
+use crate::words::ends::{esp, side};
 use crate::words::events::probably;
 use crate::words::explanations::Explained;
 use crate::words::focus::Focus;
 use crate::words::lengths::{moment, moments, range};
-use crate::words::{KeysFit, clean, format, keys_fit};
+use crate::words::{clean, format};
+use rekeyscope_impact::answer::{one_way, see_inside};
 use rekeyscope_impact::explain::{
-    told_childless, told_cut_off, told_dialled_again, told_elsewhere, told_left_behind, told_no_return,
-    told_silent_esp, told_standstill, told_torn_down,
+    ExplainedTime, ToldDialledAgain, ToldNoReturn, ToldStandstill, ToldTornDown,
 };
-use rekeyscope_model::analysis::{Event, EventKind, Explanation, ExplanationCause};
+use rekeyscope_model::analysis::{Event, EventKind, Explanation, ExplanationCause, Impact, KeysFit, Tunnel};
 
 /// The answer where one side alone sent ESP, too little to measure or what asks for an answer, though IKE came both ways.
-pub(super) fn of_no_return(focus: &Focus) -> Option<Answer> {
-    let (t, analysis) = (focus.t, focus.analysis);
-    let headline = analysis.impact.first()?;
-    let told = told_no_return(analysis, headline.tunnel).filter(|told| told.is_told_of(headline))?;
-    let tunnel = analysis.tunnels.get(headline.tunnel);
+pub(super) fn of_no_return(focus: &Focus, told: &ToldNoReturn) -> Option<Answer> {
+    let t = focus.t;
+    let tunnel = focus.analysis.tunnels.get(told.tunnel);
     let (from, to) = (side(t, tunnel, Some(told.from)), side(t, tunnel, Some(told.to)));
     let packets = format::count(told.packets);
     let (line, change) = match told.through {
@@ -32,30 +29,30 @@ pub(super) fn of_no_return(focus: &Focus) -> Option<Answer> {
         }
         None => (
             fill!(t, "no-return-line", from, to, packets),
-            fill!(t, "do-no-return", from, to, by = no_return_by(&told)),
+            fill!(t, "do-no-return", from, to, by = no_return_by(told)),
         ),
     };
     Some(Answer {
-        tunnel: Some(headline.tunnel),
         headline: format::capitalised(&line),
-        why: fill!(t, "why-outage", text = one_way(focus, headline)?),
+        why: fill!(
+            t,
+            "why-outage",
+            text = of_one_way(focus, &one_way(focus.analysis, told.tunnel)?)
+        ),
         change,
     })
 }
 
 /// The answer where one side alone was captured, which probably heard nothing any more and dialled again.
-pub(super) fn of_dialled_again(focus: &Focus) -> Option<Answer> {
-    let (t, analysis) = (focus.t, focus.analysis);
-    let headline = analysis.impact.first()?;
-    let told = told_dialled_again(analysis, headline)?;
-    let tunnel = analysis.tunnels.get(headline.tunnel)?;
+pub(super) fn of_dialled_again(focus: &Focus, told: &ToldDialledAgain<'_>) -> Option<Answer> {
+    let t = focus.t;
+    let tunnel = focus.analysis.tunnels.get(told.check.tunnel)?;
     let by = told.check.initiator;
-    let [who, peer] = [by, opposite(tunnel, by)].map(|end| side(t, Some(tunnel), end));
+    let [who, peer] = [by, tunnel.opposite(by)].map(|end| side(t, Some(tunnel), end));
     let [moment, anew] = [told.check.first_time, told.anew].map(|time| moment(focus, time));
     let count = told.check.messages;
     let line = fill!(t, "dialled-again-line", who, moment, anew);
     Some(Answer {
-        tunnel: Some(headline.tunnel),
         headline: format::capitalised(&line),
         why: fill!(t, "dialled-again-why", who, count, anew),
         change: fill!(t, "do-dialled-again", who, peer, moment),
@@ -63,33 +60,29 @@ pub(super) fn of_dialled_again(focus: &Focus) -> Option<Answer> {
 }
 
 /// The answer where an end sends from another address than the one that its peer sends to, and nothing shows that it is heard.
-pub(super) fn of_elsewhere(focus: &Focus) -> Option<Answer> {
+pub(super) fn of_elsewhere(focus: &Focus, tunnel: &Tunnel, event: &Event) -> Answer {
     let t = focus.t;
-    let (tunnel, event) = told_elsewhere(focus.analysis)?;
-    let [who, peer] = [event.by, opposite(tunnel, event.by)].map(|end| side(t, Some(tunnel), end));
+    let [who, peer] = [event.by, tunnel.opposite(event.by)].map(|end| side(t, Some(tunnel), end));
     let [from, to] =
         [&event.from, &event.to].map(|place| place.as_deref().map(clean::line).unwrap_or_default());
     let count = format::count(event.count.unwrap_or(0));
     let probably = probably(t, event);
     let line = fill!(t, "elsewhere-line", who, probably, peer, from, to);
-    Some(Answer {
-        tunnel: Some(tunnel.id),
+    Answer {
         headline: format::capitalised(&line),
         why: fill!(t, "elsewhere-why", who, peer, from, to, packets = count),
         change: fill!(t, "do", text = fill!(t, "cure-answered-elsewhere", who, from, to)),
-    })
+    }
 }
 
 /// The answer where SAs of two inner networks end each other by turns.
-pub(super) fn of_turns(focus: &Focus) -> Option<Answer> {
-    let (t, mut events) = (focus.t, focus.analysis.events.iter());
-    let event = events.find(|event| event.kind == EventKind::NetworksByTurns)?;
+pub(super) fn of_turns(focus: &Focus, event: &Event) -> Answer {
+    let t = focus.t;
     let [from, to] =
         [&event.from, &event.to].map(|place| place.as_deref().map(clean::line).unwrap_or_default());
-    let seconds = format::seconds(event.until?.seconds_since(event.time));
+    let seconds = format::seconds(event.until.unwrap_or(event.time).seconds_since(event.time));
     let count = event.count.unwrap_or(0);
-    Some(Answer {
-        tunnel: event.tunnel,
+    Answer {
         headline: fill!(t, "turns-line", from, to, count, seconds),
         why: fill!(
             t,
@@ -97,14 +90,13 @@ pub(super) fn of_turns(focus: &Focus) -> Option<Answer> {
             text = fill!(t, "explains-networks-by-turns", from, to)
         ),
         change: fill!(t, "do", text = t.word("cure-networks-by-turns")),
-    })
+    }
 }
 
 /// The answer where an end moved, and its peer went on sending to the old place.
-pub(super) fn of_left_behind(focus: &Focus) -> Option<Answer> {
+pub(super) fn of_left_behind(focus: &Focus, tunnel: &Tunnel, change: &Event) -> Option<Answer> {
     let (t, analysis) = (focus.t, focus.analysis);
-    let (tunnel, change) = told_left_behind(analysis, analysis.impact.first()?)?;
-    let [who, peer] = [change.by, opposite(tunnel, change.by)].map(|end| side(t, Some(tunnel), end));
+    let [who, peer] = [change.by, tunnel.opposite(change.by)].map(|end| side(t, Some(tunnel), end));
     let (from, to) = [&change.from, &change.to]
         .map(|place| place.as_deref().map(clean::line).unwrap_or_default())
         .into();
@@ -124,36 +116,20 @@ pub(super) fn of_left_behind(focus: &Focus) -> Option<Answer> {
     };
     let line = fill!(t, "left-behind-line", who, what, moment, seconds, peer, followed);
     Some(Answer {
-        tunnel: Some(tunnel.id),
         headline: format::capitalised(&line),
         why: fill!(t, "left-behind-why", who, peer, from, to, packets),
         change: fill!(t, "do", text = fill!(t, "cure-address-changed", esp)),
     })
 }
 
-/// The answer where no key opens the packets, and ESP of one side stopped for good though its IKE comes and the other side goes on.
-pub(super) fn of_silent_esp(focus: &Focus) -> Option<Answer> {
-    let headline = focus.analysis.impact.first()?;
-    let silent = told_silent_esp(focus.analysis, headline)?;
-    nothing_since(focus, headline.tunnel, ExplanationCause::EspSilent, silent)
-}
-
-/// The answer where a new IKE SA came about without a child SA, and no outage shows it: no key opens the packets, or nobody acknowledges them.
-pub(super) fn of_childless(focus: &Focus) -> Option<Answer> {
-    let tunnel = focus.analysis.impact.first()?.tunnel;
-    let refused = told_childless(focus.analysis, tunnel)?;
-    nothing_since(focus, tunnel, ExplanationCause::Refused, refused)
-}
-
 /// The answer where nothing came from an event on, by the row of its cause.
-fn nothing_since(focus: &Focus, tunnel: usize, cause: ExplanationCause, event: &Event) -> Option<Answer> {
+pub(super) fn of_nothing_since(focus: &Focus, cause: ExplanationCause, event: &Event) -> Option<Answer> {
     let t = focus.t;
     let explanation = Explanation::shown(cause, event);
-    let explained = Explained::since(focus, &explanation, (tunnel, event.time));
+    let explained = since(focus, &explanation, event);
     let seconds = format::seconds(focus.analysis.capture.last_time?.seconds_since(event.time));
     let down = fill!(t, "outage-down-open", nothing = t.word("outage-nothing"), seconds);
     Some(Answer {
-        tunnel: Some(tunnel),
         headline: fill!(t, "outage-line", clause = explained.clause(1), down),
         why: fill!(t, "why-outage", text = explained.why()),
         change: fill!(t, "do", text = explained.cure()),
@@ -161,12 +137,10 @@ fn nothing_since(focus: &Focus, tunnel: usize, cause: ExplanationCause, event: &
 }
 
 /// The answer where IKE SAs were deleted before the next one was made, and too little was sent to measure what that costs.
-pub(super) fn of_torn_down(focus: &Focus) -> Option<Answer> {
-    let (t, analysis) = (focus.t, focus.analysis);
-    let headline = analysis.impact.first()?;
-    let told = told_torn_down(analysis, headline)?;
+pub(super) fn of_torn_down(focus: &Focus, told: &ToldTornDown<'_>) -> Option<Answer> {
+    let t = focus.t;
     let first = told.deletes.first()?;
-    let who = side(t, analysis.tunnels.get(headline.tunnel), first.by);
+    let who = side(t, focus.analysis.tunnels.get(first.tunnel?), first.by);
     let seconds = range(t, told.range_s);
     let by = if told.by_another { "another" } else { "itself" };
     let line = if told.by_another {
@@ -191,45 +165,44 @@ pub(super) fn of_torn_down(focus: &Focus) -> Option<Answer> {
         fill!(t, "cure-break-before-make", what = "ike", who)
     };
     Some(Answer {
-        tunnel: Some(headline.tunnel),
         headline: format::capitalised(&line),
         why: fill!(t, "torn-down-why", by, list),
         change: fill!(t, "do", text = cure),
     })
 }
 
+/// The time from an event on, of which no outage tells.
+fn since<'a>(focus: &'a Focus<'a>, explanation: &'a Explanation, event: &Event) -> Explained<'a> {
+    let from = (event.tunnel.unwrap_or_default(), event.time);
+    Explained::new(focus, ExplainedTime::since(focus.analysis, explanation, from))
+}
+
 /// The clause of a Delete that came so many times.
 fn deleted(focus: &Focus, delete: &Event, times: usize) -> String {
     let explanation = Explanation::shown(ExplanationCause::Deleted, delete);
-    let tunnel = delete.tunnel.unwrap_or_default();
-    Explained::since(focus, &explanation, (tunnel, delete.time)).clause(times)
+    since(focus, &explanation, delete).clause(times)
 }
 
 /// The answer where data still came behind the Delete that ends the tunnel, and the capture ends.
-pub(super) fn of_cut_off(focus: &Focus) -> Option<Answer> {
-    let (t, analysis) = (focus.t, focus.analysis);
-    let headline = analysis.impact.first()?;
-    let delete = told_cut_off(analysis, headline)?;
-    let who = side(t, analysis.tunnels.get(headline.tunnel), delete.by);
+pub(super) fn of_cut_off(focus: &Focus, delete: &Event, headline: &Impact) -> Answer {
+    let t = focus.t;
+    let who = side(t, focus.analysis.tunnels.get(headline.tunnel), delete.by);
     let moment = moment(focus, delete.time);
     let rekeys = clean::first_said(t, &headline.sentence, &headline.messages);
-    Some(Answer {
-        tunnel: Some(headline.tunnel),
+    Answer {
         headline: fill!(t, "cut-off-line", clause = deleted(focus, delete, 1)),
         why: t.sentences(&[t.word("cut-off-why"), rekeys]),
         change: fill!(t, "do-cut-off", who, moment),
-    })
+    }
 }
 
 /// The answer where a transfer without keys, or of datagrams, stood still for longer than all rekeys cost.
-pub(super) fn of_standstill(focus: &Focus) -> Option<Answer> {
+pub(super) fn of_standstill(focus: &Focus, told: &ToldStandstill, headline: &Impact) -> Answer {
     let (t, analysis) = (focus.t, focus.analysis);
-    let headline = analysis.impact.first()?;
-    let told = told_standstill(analysis, headline)?;
     let (start, end) = told.stood;
     let direction = t.word(headline.direction.pick("verdict-upload", "verdict-download"));
     let (from, seconds) = (moment(focus, start), format::seconds(end.seconds_since(start)));
-    let is_read = keys_fit(analysis) == KeysFit::Some;
+    let is_read = analysis.keys_fit() == KeysFit::Some;
     let until = match told.checks {
         0 if told.renewed => "renewal",
         0 => "rest",
@@ -237,7 +210,7 @@ pub(super) fn of_standstill(focus: &Focus) -> Option<Answer> {
     };
     let (why, change) = match told.checks {
         0 if is_read => (t.word("standstill-datagrams"), t.word("do-other-end")),
-        0 => (fill!(t, "standstill-why", until), t.word(see_inside(focus))),
+        0 => (fill!(t, "standstill-why", until), t.word(see_inside(analysis))),
         checks => {
             let own = |event: &&Event| event.tunnel.is_none_or(|tunnel| tunnel == headline.tunnel);
             let mut events = analysis.events.iter().filter(own);
@@ -253,20 +226,27 @@ pub(super) fn of_standstill(focus: &Focus) -> Option<Answer> {
             (why, t.word("do-other-end"))
         }
     };
-    Some(Answer {
-        tunnel: Some(headline.tunnel),
+    Answer {
         headline: fill!(t, "standstill-line", direction, from, seconds, until),
         why,
         change,
-    })
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use rekeyscope_impact::explain::{told_dialled_again, told_standstill};
     use rekeyscope_model::analysis::{Analysis, Certainty, Event, ExchangeKind, LedgerBasis, Verdict};
     use rekeyscope_model::text::Language;
     use rekeyscope_testkit::example;
+
+    fn of(document: &Analysis) -> Option<Answer> {
+        let headline = &document.impact[0];
+        let told = told_standstill(document, headline)?;
+        let focus = Focus::new(document, Language::English);
+        Some(of_standstill(&focus, &told, headline))
+    }
 
     /// Datagrams stand still behind so many checks in vain, and a new IKE SA is made in that time.
     fn stood(checks: u64) -> Analysis {
@@ -310,7 +290,10 @@ mod tests {
             exchange.last_time = begin.plus_seconds(to);
         }
         document.security_associations[0].first_time = Some(begin.plus_seconds(9.2));
-        let of = |document: &Analysis| of_dialled_again(&Focus::new(document, Language::English));
+        let of = |document: &Analysis| {
+            let told = told_dialled_again(document, &document.impact[0])?;
+            of_dialled_again(&Focus::new(document, Language::English), &told)
+        };
         let answer = of(&document).unwrap();
         assert!(
             answer.headline.contains("probably got no answer"),
@@ -348,7 +331,6 @@ mod tests {
         (own.first_time, own.last_time) = (Some(begin), Some(begin.plus_seconds(10.0)));
         let mut other = own.clone();
         document.security_associations = vec![own];
-        let of = |document: &Analysis| of_standstill(&Focus::new(document, Language::English));
         let line = of(&document).unwrap().headline;
         assert!(line.contains("stood still for 40.1 s"), "{line}");
         assert!(line.ends_with("until a renewal."), "{line}");
@@ -359,12 +341,10 @@ mod tests {
 
     #[test]
     fn datagrams_behind_checks_in_vain_did_not_rest() {
-        let of = |document: &Analysis| of_standstill(&Focus::new(document, Language::English));
         let Answer {
             headline,
             why,
             change,
-            ..
         } = of(&stood(4)).unwrap();
         assert!(headline.contains("stood still for"), "{headline}");
         assert!(headline.ends_with("until a new IKE SA stood."), "{headline}");

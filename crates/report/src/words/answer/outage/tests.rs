@@ -36,7 +36,6 @@ fn every_row_has_its_words() {
                 headline,
                 why,
                 change,
-                ..
             } = said(document, language);
             assert!(!headline.is_empty() && !why.is_empty(), "{id}");
             for text in [&headline, &why, &change] {
@@ -70,7 +69,6 @@ fn the_three_lines_of_every_row() {
                 headline,
                 why,
                 change,
-                ..
             } = said(document, language);
             format!("[{id}]\n{headline}\n{why}\n{change}\n")
         });
@@ -174,7 +172,6 @@ fn docs_list_every_row() {
                     headline,
                     why,
                     change,
-                    ..
                 } = said(document, Language::English);
                 page += &format!("\n> {headline}  \n> {why}  \n> {change}\n");
             }

@@ -1,0 +1,62 @@
+//! The three lines of what rekeys cost, or of a document without a transfer.
+
+use crate::words::answer::lines::Answer;
+use crate::words::answer::{reasons, remedy};
+use crate::words::focus::Focus;
+use crate::words::{clean, format, lost_to};
+use rekeyscope_impact::answer::ToldCost;
+use rekeyscope_impact::tell::account::amount;
+use rekeyscope_model::analysis::{AccountLine, Impact, Ledger};
+
+/// The answer of what rekeys cost.
+pub(super) fn of_cost(focus: &Focus, told: &ToldCost<'_>) -> Answer {
+    let headline = told.headline;
+    Answer {
+        headline: match told.leads {
+            Some(more) => lost_more(focus, headline, more),
+            None => clean::first_said(focus.t, &headline.sentence, &headline.messages),
+        },
+        why: reasons::why(focus, &told.reasons),
+        change: remedy::change(focus, &told.remedy),
+    }
+}
+
+/// The sentence where something else cost more than the rekeys: line 1 is about what cost most.
+fn lost_more(focus: &Focus, headline: &Impact, (line, ledger): (&AccountLine, &Ledger)) -> String {
+    let t = focus.t;
+    let (hurt, used) = (headline.rekeys_hurt.len(), headline.rekeys_used);
+    let direction = t.word(headline.direction.pick("verdict-upload", "verdict-download"));
+    let seconds = |seconds: f64| amount(seconds, seconds);
+    let (lost, cost) = (seconds(line.lost_seconds), seconds(ledger.cost_seconds));
+    let transfer = seconds(ledger.seconds);
+    let to = lost_to(t, line.label);
+    fill!(
+        t,
+        "headline-more",
+        direction,
+        lost,
+        transfer,
+        to,
+        hurt,
+        used,
+        cost
+    )
+}
+
+/// Without a transfer in a tunnel there is no verdict.
+pub(super) fn of_no_verdict(focus: &Focus, renewals: usize) -> Answer {
+    let (t, analysis) = (focus.t, focus.analysis);
+    let rekeys = format::counted(t, "counted-rekeys", renewals as u64);
+    Answer {
+        headline: match analysis.capture.packets {
+            0 => t.word("no-verdict-empty"),
+            _ if analysis.capture.ike_packets == 0 || analysis.tunnels.is_empty() => {
+                t.word("no-verdict-no-tunnel")
+            }
+            _ if renewals == 0 => t.word("no-verdict-ike-only"),
+            _ => fill!(t, "no-verdict-ike-rekeys", rekeys),
+        },
+        why: String::new(),
+        change: t.word("do-capture-ipsec"),
+    }
+}

@@ -1,0 +1,173 @@
+//! Line 2: why.
+
+use crate::words::ends::side;
+use crate::words::explanations::Explained;
+use crate::words::focus::Focus;
+use crate::words::lengths::moment;
+use crate::words::{self, account_label, clean, format, loss_label};
+use rekeyscope_impact::answer::{BrokenPackets, LoneWay, Reason};
+use rekeyscope_impact::explain::ToldNoReturn;
+use rekeyscope_impact::tell::account::{amount, lost_in_all};
+use rekeyscope_model::analysis::{Account, AccountLabel, AccountLine, KeysFit, Ledger};
+
+pub(super) fn why(focus: &Focus, reasons: &[Reason<'_>]) -> String {
+    let t = focus.t;
+    let said: Vec<String> = reasons.iter().map(|reason| one(focus, reason)).collect();
+    let Some((first, others)) = said.split_first() else {
+        return String::new();
+    };
+    // The rate is no reason.
+    let is_rate = matches!(reasons.first(), Some(Reason::Rate { .. }));
+    let first = if is_rate {
+        format::capitalised(first)
+    } else {
+        first.clone()
+    };
+    let others = others.iter().map(|reason| format::capitalised(reason));
+    let text = t.sentences(&Vec::from_iter(std::iter::once(first).chain(others)));
+    match is_rate {
+        true => text,
+        false => fill!(t, "why-outage", text),
+    }
+}
+
+/// A reason, which begins with a small letter.
+fn one(focus: &Focus, reason: &Reason<'_>) -> String {
+    let t = focus.t;
+    let seconds = |seconds: f64| amount(seconds, seconds);
+    match reason {
+        Reason::Lost(account, line, beside) => lost(focus, account, line, *beside),
+        Reason::Rate {
+            observed_bps,
+            own_bps,
+            own_from,
+            reached,
+        } => {
+            let (observed, own) = (format::rate(*observed_bps), format::rate(*own_bps));
+            let how = if *reached { "reached" } else { own_from.as_str() };
+            fill!(t, "why-at-the-limit", observed, own, how)
+        }
+        Reason::Queue(delay) => fill!(t, "why-queue", delay = format::duration_ms(*delay)),
+        Reason::Rekeys(shared, of) => {
+            let why = Explained::new(focus, shared.time.clone()).why();
+            let (n, of) = (shared.rekeys, *of);
+            let all = match n {
+                2 if of == 2 => "both",
+                n if n == of => "yes",
+                _ => "no",
+            };
+            let of_all = (of > 1).then(|| fill!(t, "why-shared", n, of, all));
+            t.sentences(&Vec::from_iter(std::iter::once(why).chain(of_all)))
+        }
+        Reason::RekeysToo(shared) => {
+            let text = Explained::new(focus, shared.time.clone()).why();
+            fill!(t, "why-rekeys", text)
+        }
+        Reason::SlowReturn(silent, cost) => {
+            let (silent, cost) = (format::seconds(*silent), seconds(*cost));
+            fill!(t, "why-slow-return", silent, cost)
+        }
+        Reason::More(line, idle) => more(focus, line, *idle),
+        Reason::SilenceAlone => {
+            let keys = match focus.analysis.keys_fit() {
+                KeysFit::Some => "some",
+                _ => "none",
+            };
+            fill!(t, "why-silence-alone", keys)
+        }
+        Reason::Commonest(why, n, of) => {
+            let cause = t.name("why", why.as_str());
+            let several = if *of > 1 { "yes" } else { "no" };
+            fill!(t, "why-cause", cause, n = *n, of = *of, several)
+        }
+        Reason::NoCause => t.word(match focus.analysis.keys_fit() {
+            KeysFit::Some => "why-no-cause",
+            KeysFit::Nothing => "why-no-cause-wrong-keys",
+            KeysFit::Cut => "why-no-cause-cut",
+            KeysFit::Absent => "why-no-cause-without-keys",
+        }),
+        Reason::Outside => t.word("why-outside"),
+        Reason::Datagrams => t.word("why-datagrams"),
+        Reason::Bound(bound) => fill!(t, "why-bound", bound = format::duration_ms(*bound)),
+        Reason::NoData => t.word("why-no-data"),
+        Reason::FirstNumbers(told) => {
+            let (n, sas) = (format::count(told.missing), format::count(told.sas as u64));
+            fill!(t, "why-first-numbers", n, sas)
+        }
+        Reason::Stopped(at, rest) => {
+            let (moment, seconds) = (moment(focus, *at), format::seconds(*rest));
+            fill!(t, "why-stopped", moment, seconds)
+        }
+        Reason::LoneWay(own) => of_one_way(focus, own),
+        Reason::Late(message)
+        | Reason::Broken(BrokenPackets::Damaged(message) | BrokenPackets::Fragments(message, _)) => {
+            clean::sentence(&t.say(message))
+        }
+    }
+}
+
+/// The line that a transfer lost most to.
+fn lost(focus: &Focus, account: &Account, line: &AccountLine, as_much: Option<&AccountLine>) -> String {
+    let t = focus.t;
+    let lost = lost_in_all(account);
+    let id = match line.label {
+        AccountLabel::Unexplained => "why-unexplained",
+        AccountLabel::Application => "why-idle",
+        _ if as_much.is_some() => "why-largest-two",
+        _ => "why-largest",
+    };
+    let other = as_much.unwrap_or(line);
+    let share = |line: &AccountLine| format::or_unknown(line.lost_share, format::percent);
+    fill!(
+        t,
+        id,
+        lost = amount(lost, lost),
+        whole = amount(account.seconds, account.seconds),
+        label = loss_label(t, line.label),
+        seconds = amount(line.lost_seconds, lost),
+        share = share(line),
+        other = loss_label(t, other.label),
+        others = amount(other.lost_seconds, lost),
+        theirs = share(other)
+    )
+}
+
+/// The line that a transfer lost more to than to its rekeys, and the sender that had nothing to send for longer still.
+fn more(focus: &Focus, line: &AccountLine, idle: Option<(&AccountLine, &Ledger)>) -> String {
+    let t = focus.t;
+    let seconds = |seconds: f64| amount(seconds, seconds);
+    let label = account_label(t, line.label);
+    let more = fill!(t, "why-more", label, seconds = seconds(line.lost_seconds));
+    let idle = idle.map(|(idle, ledger)| {
+        let whole = seconds(ledger.seconds);
+        let said = fill!(t, "why-idle", seconds = seconds(idle.lost_seconds), whole);
+        format::capitalised(&said)
+    });
+    t.sentences(&Vec::from_iter(std::iter::once(more).chain(idle)))
+}
+
+/// One direction alone carries packets.
+pub(super) fn of_one_way(focus: &Focus, own: &LoneWay) -> String {
+    let t = focus.t;
+    let direction = words::direction(t, focus.analysis, own.tunnel, own.direction);
+    // IKE of both ends shows that both directions pass the capture.
+    let Some(told) = &own.no_return else {
+        return fill!(t, "why-one-way", direction);
+    };
+    if let Some(through) = told.through {
+        let known = if through.proven { "proven" } else { "time" };
+        let (peer, packets) = (through.peer, format::count(through.packets));
+        return fill!(t, "why-two-tunnels", direction, peer, packets, known);
+    }
+    let to = side(t, focus.analysis.tunnels.get(own.tunnel), Some(told.to));
+    fill!(t, "why-no-return", direction, to, by = no_return_by(told))
+}
+
+/// Names what packets without an answer show beside that.
+pub(super) fn no_return_by(told: &ToldNoReturn) -> &'static str {
+    match (told.cut_icv, told.same_ports) {
+        (true, _) => "icv",
+        (false, true) => "ports",
+        (false, false) => "nothing",
+    }
+}
