@@ -72,6 +72,8 @@ pub struct TcpHeader {
     pub window: u16,
     /// Shift of the window scale option, on a SYN that has it (RFC 7323 §2.2).
     pub window_scale: Option<u8>,
+    /// Maximum Segment Size option of a SYN (RFC 9293 §3.7.1), bytes.
+    pub mss: Option<u16>,
     /// Selective acknowledgements.
     pub sack: SackBlocks,
     /// TSval and TSecr (RFC 7323 §3).

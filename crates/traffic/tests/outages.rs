@@ -443,6 +443,44 @@ fn a_segment_that_is_acknowledged_late_hides_no_outage() {
     );
 }
 
+/// At the receiver's end: the request is acknowledged, and of the answer nothing comes but missing numbers, until the client gives up. Small packets
+/// come four times a second, and `skips` of them behind so many missing ones.
+#[test]
+fn a_request_waits_for_an_answer_that_never_comes() {
+    let wait = |skips: &dyn Fn(i64) -> u32, largest: u32| {
+        let mut lines = format!(
+            "0 > 0:0 S mss=1400\n20 < 0:0 S ack 1 mss=1400 esp=8/1\n21 > 1:0 ack 1\n\
+             22 > 0:0 port=2 S mss=1400\n42 < 0:{largest} port=2 ack 1 esp=8/2\n43 > 1:0 port=2 ack {largest}\n\
+             100 > 1:500 ack 1\n120 < 1:0 ack 501 esp=8/3\n"
+        );
+        let mut number = 3;
+        for k in 0..120 {
+            let ms = 200 + 250 * k;
+            number += 1 + skips(k);
+            lines += &format!("{ms} > echo={k}\n{} < echo={k} esp=8/{number}\n", ms + 20);
+        }
+        lines += "30300 > 501:0 R\n";
+        run(&lines, &[], 30_400)
+    };
+    let copies = |k: i64| match k {
+        0 => 10,
+        1 | 3 | 6 | 12 | 25 | 51 | 102 => 1,
+        _ => 0,
+    };
+    assert_eq!(
+        wait(&copies, 100),
+        ["outage 120-30300 MissingNumbers 0 passed 122"]
+    );
+    assert_eq!(
+        wait(&copies, 1_388),
+        ["outage 120-30300 MissingNumbers 0 passed 120"]
+    );
+    // A server that thinks, on a path that loses packets.
+    let by_chance = |k: i64| u32::from(k % 17 == 0);
+    assert_eq!(wait(&by_chance, 100), [""; 0]);
+    assert_eq!(wait(&|_| 0, 100), [""; 0]);
+}
+
 #[test]
 fn datagrams_cannot_be_seen() {
     let lines: String = (0..100)

@@ -198,6 +198,7 @@ proptest! {
                 sack: [(sack, sack.wrapping_add(500)), (ack, seq)].into_iter().collect(),
                 window: len,
                 window_scale: Some(sa),
+                mss: None,
                 timestamps: Some((seq, ack)),
             };
             let mut packet = tcp(at(k as i64), k as u64, direction, header);

@@ -5,7 +5,7 @@
 //! 40 < 1:0 ack 101        the server acknowledges them
 //! ```
 //!
-//! Behind that: `S`, `F`, `R`, `P` (flags); `esp=7/12` (SPI, number); `id=5`; `ts=5/3` (value, echo); `win=0`; `scale=7`; `sack=200-300,400-500`;
+//! Behind that: `S`, `F`, `R`, `P` (flags); `esp=7/12` (SPI, number); `id=5`; `ts=5/3` (value, echo); `win=0`; `scale=7`; `mss=1000`; `sack=200-300,400-500`;
 //! `port=2` (another connection); `echo=3` (a request of that number, or its reply with `<`); `ping=3` (the same, asked with `<`); `udp=100`; `unread=100` (an ESP packet of that length that no key opens).
 
 use rekeyscope_model::analysis::Direction;
@@ -101,6 +101,7 @@ fn packet(line: &str, frame: u64, initial: Initial) -> Packet {
             "id" => packet.ip_id = value.parse().unwrap(),
             "ts" => header.timestamps = Some((number(pair('/').0), number(pair('/').1))),
             "win" => header.window = value.parse().unwrap(),
+            "mss" => header.mss = Some(value.parse().unwrap()),
             "scale" => header.window_scale = Some(value.parse().unwrap()),
             "sack" => {
                 let edge = |text: &str| initial[1 - own].wrapping_add(number(text));

@@ -68,7 +68,10 @@ outage-large-packets = large packets { $probably }stopped passing { $at }
 outage-large-or-all = large packets probably stopped passing { $at }
 outage-compressed = compressed packets from { $moment } on never passed
 outage-no-mtu = packets from { $lost } bytes on { $probably }stopped passing { $at }
-outage-large-never-passed = large packets sent from { $moment } on { $probably }never passed
+outage-large-never-passed = { $often ->
+    [again] large packets { $probably }never passed { $at }
+   *[once] large packets sent from { $moment } on { $probably }never passed
+}
 outage-numbers-back = ESP numbers of { $who } { $probably }went back by { $bytes } { $at }
 outage-left-out = { $who } { $probably }fell out of a new SA { $at }
 outage-by-turns = traffic { $probably }went over to { $to } { $at }

@@ -67,7 +67,10 @@ outage-large-packets = 大きなパケットだけが{ $at }途絶{ $probably }
 outage-large-or-all = 大きなパケットだけが{ $at }途絶（推定）
 outage-compressed = { $moment }以降の圧縮パケットが通らず
 outage-no-mtu = { $lost } バイト以上が{ $at }途絶{ $probably }
-outage-large-never-passed = { $moment }以降の大きなパケットが通らず{ $probably }
+outage-large-never-passed = { $often ->
+    [again] 大きなパケットが{ $at }通らず{ $probably }
+   *[once] { $moment }以降の大きなパケットが通らず{ $probably }
+}
 outage-numbers-back = { $who }の ESP 番号が{ $at } { $bytes } 戻り{ $probably }
 outage-left-out = { $who }が{ $at } SA から脱落{ $probably }
 outage-by-turns = 通信が{ $at } { $to } 側に切り替わり{ $probably }

@@ -59,20 +59,20 @@ impl<'a> Explained<'a> {
 
     /// The event, without its length: `The gateway deleted the IKE SA at 10.96 s`.
     pub(crate) fn clause(&self, times: usize) -> String {
-        let at = match times {
-            0 | 1 => fill!(self.t(), "outage-at", moment = self.began()),
-            n => fill!(self.t(), "outage-times", n),
-        };
-        self.clause_with(at)
+        match times {
+            0 | 1 => self.clause_with(fill!(self.t(), "outage-at", moment = self.began()), "once"),
+            n => self.clause_with(fill!(self.t(), "outage-times", n), "again"),
+        }
     }
 
     /// The event without its moment: `The gateway refused the renewal`.
     pub(crate) fn clause_alone(&self) -> String {
-        self.clause_with(String::new())
+        self.clause_with(String::new(), "once")
     }
 
-    fn clause_with(&self, at: String) -> String {
-        let said = self.t().say(&self.about(self.message("outage")).with("at", at));
+    fn clause_with(&self, at: String, often: &str) -> String {
+        let message = self.about(self.message("outage"));
+        let said = self.t().say(&message.with("at", at).with("often", often));
         // A sentence has two blanks where its moment is left out.
         let words: Vec<&str> = said.split_whitespace().collect();
         format::capitalised(&words.join(" "))
@@ -333,7 +333,7 @@ impl<'a> Explained<'a> {
                 .focus
                 .analysis
                 .flows_of(sa.tunnel)
-                .any(|flow| flow.dst != sa.dst)
+                .any(|flow| ![sa.src, sa.dst].contains(&flow.dst))
             {
                 true => "l2tp",
                 false => "transport",

@@ -24,6 +24,21 @@ pub(super) fn are_doubled(times: impl Iterator<Item = Timestamp>) -> bool {
     longest >= LEAST_DOUBLINGS
 }
 
+/// Tells whether packets that are missing at some times are an answer and its copies: the first are missing at the begin of the wait, before a
+/// timer has doubled three times, and hardly any are left for its second half, in which chance would lose as many as in the first.
+pub(super) fn are_of_an_answer(
+    times: impl Iterator<Item = Timestamp>,
+    (from, to): (Timestamp, Timestamp),
+) -> bool {
+    let times: Vec<Timestamp> = times.collect();
+    let part = |of: i64| from.plus_nanos(to.nanos_since(from) / of);
+    let early = times.iter().filter(|time| **time < part(2)).count();
+    let begin = part(1 << LEAST_NOT_BY_CHANCE);
+    times.first().is_some_and(|first| *first <= begin)
+        && early as u64 >= LEAST_NOT_BY_CHANCE
+        && 2 * (times.len() - early) <= early
+}
+
 /// Small packets that pass both ways while large ones do not.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct SmallPassed {

@@ -226,6 +226,8 @@ pub(super) struct Before {
     pub(super) beside_receiver: bool,
     /// The receiver lacked what ends the stretch, so that its sender waited for its timer.
     pub(super) lacks: bool,
+    /// The receiver waits for the answer to a request that was acknowledged, of segments of so many bytes; 0 where it does not.
+    pub(super) asked: u16,
     /// The receiver had no room: since the last delivery it answered a probe of its closed window.
     pub(super) full: bool,
 }

@@ -5,11 +5,11 @@ use super::candidate::{Before, Candidate, Delivered, InVain, TransferEnd};
 use super::echoes::Echoes;
 use super::large::LargeSegments;
 use crate::interval::{CarriedKind, LostPacket};
-use crate::packet::PacketForm;
+use crate::packet::{InnerPayload, PacketForm};
 use crate::run::FINEST;
 use crate::segment::{Fate, PairId, Settlement};
 use crate::tcp::{INITIAL_RTO, INITIAL_WINDOW, LEAST_TIMEOUT};
-use crate::tracker::{BESIDE_RECEIVER, SenderState, Tap};
+use crate::tracker::{BESIDE_RECEIVER, SenderState, Tap, Unanswered};
 use rekeyscope_model::analysis::Direction;
 use rekeyscope_model::time::{NANOS_PER_SECOND, Timestamp};
 
@@ -81,6 +81,8 @@ pub(super) struct PairDelivery {
     pub(super) datagrams: Option<Datagrams>,
     /// The last packet that is no TCP.
     last_other: Option<Delivered>,
+    /// The last echo: a request or a reply, its identifier and its number.
+    last_echo: Option<(bool, u16, u16)>,
     /// Compressed segments arrived.
     pub(super) compressed_arrived: bool,
     /// Bytes of TCP that arrived.
@@ -131,6 +133,11 @@ impl PairDelivery {
         }
     }
 
+    /// Bytes of the largest segment that arrived.
+    pub(super) fn largest_segment(&self) -> u32 {
+        self.sizes.0
+    }
+
     /// The last segment that arrived was full: its sender had more.
     pub(super) fn ends_full(&self) -> bool {
         self.sizes.0 == self.sizes.1
@@ -177,6 +184,14 @@ impl PairDelivery {
             self.in_vain.forget_until(probe.time);
             self.delivered = Some(probe);
             self.full = true;
+        }
+    }
+
+    /// The receiver waited for an answer.
+    pub(super) fn wait(&mut self, candidate: Candidate, room: bool) {
+        self.room = room;
+        if candidate.is_long_enough() {
+            self.keep_other(CarriedKind::Tcp, candidate);
         }
     }
 
@@ -323,11 +338,9 @@ impl PairDelivery {
             self.before = Before {
                 round_trip: sender.round_trip.unwrap_or(own).max(own),
                 rto: sender.rtt.rto(),
-                busy: false,
                 at_receiver: sender.tap == Tap::Receiver,
                 beside_receiver: sender.rtt.min.is_some_and(|least| least < BESIDE_RECEIVER),
-                lacks: false,
-                full: false,
+                ..Before::default()
             };
         }
     }
@@ -341,6 +354,15 @@ impl PairDelivery {
         });
         datagrams.last = at;
         datagrams.bytes += u64::from(bytes);
+    }
+
+    /// Tells whether echoes of one program are missing before this one.
+    pub(super) fn leaves_out(&mut self, echo: &InnerPayload) -> bool {
+        let InnerPayload::Echo { request, id, seq, .. } = *echo else {
+            return false;
+        };
+        let before = self.last_echo.replace((request, id, seq));
+        before != Some((request, id, seq.wrapping_sub(1)))
     }
 
     /// A packet that is no TCP passes, and so many before it did not reach the capture.
@@ -366,5 +388,25 @@ impl PairDelivery {
         } else {
             self.left_out += 1;
         }
+    }
+}
+
+/// The stretch in which a receiver waits for an answer. Its sender has no sample behind the handshake, so its timer runs off after three round
+/// trips (RFC 6298 §2.2).
+pub(super) fn waiting_for(asked: &Unanswered, to: Delivered) -> Candidate {
+    Candidate {
+        from: Delivered {
+            frame: asked.frame,
+            ..Delivered::nothing(asked.since)
+        },
+        to,
+        before: Before {
+            round_trip: asked.round_trip,
+            rto: LEAST_TIMEOUT.max(3 * asked.round_trip),
+            asked: asked.mss,
+            ..Before::default()
+        },
+        in_vain: InVain::default(),
+        transfer_end: TransferEnd::Open,
     }
 }

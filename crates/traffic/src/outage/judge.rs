@@ -37,6 +37,8 @@ pub(super) struct Circumstances {
     pub(super) gaps: u32,
     /// The missing packets came like copies that a sender's timer sends: each after twice the time of the one before.
     pub(super) doubled: bool,
+    /// The missing packets are those of an answer that its receiver waits for.
+    pub(super) answer_missing: bool,
     /// An event of the control plane lies in it that ends ways.
     pub(super) event: bool,
     /// Checks whether the peer lives were not answered in it.
@@ -127,7 +129,8 @@ pub(super) fn judge(
     let copies_missing = (before.lacks || around.open && around.doubled)
         && before.busy
         && nanos >= before.rto * ((1 << LEAST_NOT_BY_CHANCE) - 1)
-        && u64::from(around.gaps) >= LEAST_NOT_BY_CHANCE;
+        && u64::from(around.gaps) >= LEAST_NOT_BY_CHANCE
+        || around.answer_missing && nanos >= before.rto * ((1 << LEAST_NOT_BY_CHANCE) - 1);
     let shown_by = if tried {
         Some(ShownBy::Swallowed)
     } else if around.missing >= INITIAL_WINDOW && sends || only_small || copies_missing {
@@ -150,6 +153,7 @@ pub(super) fn judge(
         None
     };
     let (kind, shown_by) = match shown_by {
+        None if before.asked > 0 => return None,
         Some(shown_by) if long => (StandstillKind::Outage, shown_by),
         None if long && around.hint && stopped => (StandstillKind::ShortOutage, ShownBy::ControlPlane),
         _ if u64::from(swallowed) >= LEAST_NOT_BY_CHANCE => (StandstillKind::ShortOutage, ShownBy::Swallowed),

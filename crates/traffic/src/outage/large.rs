@@ -190,6 +190,7 @@ mod tests {
         at_receiver: false,
         beside_receiver: false,
         lacks: false,
+        asked: 0,
         full: false,
     };
 

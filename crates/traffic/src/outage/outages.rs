@@ -1,8 +1,8 @@
 //! All pairs of inner addresses.
 
-use super::backoff::{SmallPassed, are_doubled};
+use super::backoff::{SmallPassed, are_doubled, are_of_an_answer};
 use super::candidate::{Candidate, Delivered, TransferEnd};
-use super::delivery::PairDelivery;
+use super::delivery::{PairDelivery, waiting_for};
 use super::judge::{Circumstances, judge};
 use super::late::{LatePackets, REPLAY_WINDOWS};
 use super::unread::{UnreadSilence, UnreadTunnel};
@@ -13,10 +13,10 @@ use crate::packet::{InnerPayload, Packet};
 use crate::segment::{PairId, Segment, SegmentKind, Settlement};
 use crate::table::BoundedTable;
 use crate::tcp::{INITIAL_WINDOW, LEAST_TIMEOUT};
-use crate::tracker::Tracker;
+use crate::tracker::{Tracker, Unanswered};
 use foldhash::HashMap;
 use rekeyscope_model::analysis::{Direction, Event, EventKind};
-use rekeyscope_model::chance::LEAST_NOT_BY_CHANCE;
+use rekeyscope_model::chance::{LEAST_NOT_BY_CHANCE, SEVERAL};
 use rekeyscope_model::time::{NANOS_PER_SECOND, Timestamp};
 use std::borrow::Cow;
 
@@ -31,6 +31,9 @@ const MOST_UNREAD: usize = 1 << 12;
 const MOST_GAPS: usize = 1 << 15;
 /// Probes whose answers are looked for at once.
 const MOST_PROBES: usize = 1 << 6;
+
+/// Bytes of TCP options at most, which a full segment has less of data (RFC 9293 §3.1).
+const MOST_OPTIONS: u32 = 40;
 
 /// Numbers that the capture lacks at once.
 #[derive(Debug, Clone, Copy)]
@@ -116,6 +119,25 @@ impl Outages {
         self.probe(segment, tracker);
         if segment.closes || segment.kind == SegmentKind::Unnumbered && segment.pair != PairId::NONE {
             self.other(packet, segment);
+        }
+        if segment.closes {
+            for direction in Direction::BOTH {
+                self.wait(packet, tracker.unanswered(direction));
+            }
+        }
+    }
+
+    /// A connection is closed, in which a request waits for its answer.
+    fn wait(&mut self, packet: &Packet, asked: Option<Unanswered>) {
+        let Some(asked) = asked else { return };
+        let place = self.place(asked.pair, packet.tunnel, asked.direction);
+        if let Some(own) = self.directions.at_mut(place) {
+            let before = own.kept();
+            own.wait(
+                waiting_for(&asked, Delivered::of(packet)),
+                self.kept < MOST_STRETCHES,
+            );
+            self.kept = self.kept + own.kept() - before;
         }
     }
 
@@ -292,7 +314,13 @@ impl Outages {
         if let Some(own) = self.directions.at_mut(place) {
             let before = own.kept();
             own.room = self.kept < MOST_STRETCHES;
-            own.other(CarriedKind::Echo, at, segment.missing);
+            // The missing packets are no echoes where none is left out.
+            let missing = if own.leaves_out(&packet.payload) {
+                segment.missing
+            } else {
+                0
+            };
+            own.other(CarriedKind::Echo, at, missing);
             self.kept = self.kept + own.kept() - before;
         }
         let place = self.place(segment.pair, packet.tunnel, packet.direction.reverse());
@@ -379,6 +407,14 @@ impl Outages {
                 .or_default()
                 .push(settled);
         }
+        let mut asked: HashMap<(PairId, Direction), Vec<Candidate>> = HashMap::default();
+        for own in tracker.all_unanswered() {
+            let key = (own.pair, own.direction);
+            asked
+                .entry(key)
+                .or_default()
+                .push(waiting_for(&own, Delivered::nothing(end)));
+        }
         let mut all = Vec::new();
         for own in self.directions.values() {
             let judge_one = |carried, candidate: &Candidate, open, unfinished| {
@@ -404,6 +440,8 @@ impl Outages {
             all.extend(
                 others.filter_map(|(carried, candidate)| judge_one(*carried, candidate, false, false)),
             );
+            let asked = asked.get(&(own.pair, own.direction)).into_iter().flatten();
+            all.extend(asked.filter_map(|candidate| judge_one(CarriedKind::Tcp, candidate, true, true)));
             let judge_large = |(candidate, passed): &(Candidate, SmallPassed), open| {
                 let (candidate, cut) = &self.seen(own, candidate)?;
                 let open = open && !cut;
@@ -545,6 +583,13 @@ impl Outages {
         inside.filter(move |gap| (gap.tunnel, gap.direction) == side)
     }
 
+    /// Bytes of the largest segment that arrived in a direction of a tunnel.
+    fn largest_segment(&self, tunnel: u32, direction: Direction) -> u32 {
+        let own = self.directions.values();
+        let own = own.filter(|own| (own.tunnel, own.direction) == (tunnel, direction));
+        own.map(PairDelivery::largest_segment).max().unwrap_or(0)
+    }
+
     /// Number of packets that did not arrive and came behind the replay window.
     fn behind_window_in(&self, candidate: &Candidate) -> u32 {
         let packets = candidate.in_vain.packets();
@@ -623,8 +668,15 @@ impl Outages {
             self.gaps_in((own.tunnel, own.direction), from, to)
                 .map(|gap| gap.time)
         };
+        let before = &candidate.before;
+        let largest_segment = self.largest_segment(own.tunnel, own.direction);
+        // Segments as large as those of the answer came, so that it is not their size.
+        let never_larger = largest_segment + MOST_OPTIONS < u32::from(before.asked);
+        // The handshake and the acknowledgement of the request came.
+        let small_of_it = if never_larger { SEVERAL as u32 } else { 0 };
         Circumstances {
             doubled: are_doubled(gaps()),
+            answer_missing: before.asked > 0 && are_of_an_answer(gaps(), (from, to)),
             missing: its.map(|jump| jump.missing).max().unwrap_or(0),
             gaps: u32::try_from(gaps().count()).unwrap_or(u32::MAX),
             event: inside.clone().next().is_some(),
@@ -639,10 +691,14 @@ impl Outages {
                 .last()
                 .map(|event| event.time),
             asked: side(reverse).map_or(0, |side| side.echoes.unanswered(from, to)),
-            echoes: echoes(own.direction).0 + come + small.answered,
+            echoes: echoes(own.direction).0 + come + small.answered + small_of_it,
             replies: replies.0,
-            largest_passed: echoes(own.direction).1.max(replies.1).max(small.largest),
-            never_larger: false,
+            largest_passed: echoes(own.direction)
+                .1
+                .max(replies.1)
+                .max(small.largest)
+                .max(if never_larger { largest_segment } else { 0 }),
+            never_larger,
             compressed_arrived: own.compressed_arrived,
             behind_window: self.behind_window_in(candidate),
             way_is_open: answered(own.direction) > 0 || answered(reverse) > 0,

@@ -3,7 +3,7 @@
 use super::retransmission_queue::Transmitted;
 use super::rtt::most_of_a_round_trip;
 use super::send_mark::SendMark;
-use super::send_sequence::{FARTHEST, SendSequence};
+use super::send_sequence::{Advance, FARTHEST, SendSequence};
 use crate::packet::{MOST_SACK_BLOCKS, TcpHeader};
 use crate::segment::{Acknowledgement, Fate};
 use rekeyscope_model::time::Timestamp;
@@ -15,6 +15,7 @@ const MOST_ADVANCES: usize = 32;
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct AckSource {
     pub(crate) time: Timestamp,
+    pub(crate) frame: u64,
     /// TSecr.
     pub(crate) echo: Option<u32>,
 }
@@ -63,7 +64,11 @@ impl SendSequence {
         if self.advances.len() >= MOST_ADVANCES {
             self.advances.pop_front();
         }
-        self.advances.push_back((source.time, ack));
+        self.advances.push_back(Advance {
+            time: source.time,
+            frame: source.frame,
+            ack,
+        });
         let least = self.rtt.min;
         let mut newest = None;
         self.queue.acknowledge(una, ack, |sent| {

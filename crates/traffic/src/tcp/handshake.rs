@@ -13,6 +13,8 @@ struct Syn {
     time: Timestamp,
     /// Shift of its window scale option.
     scale: Option<u8>,
+    /// Its MSS option.
+    mss: Option<u16>,
 }
 
 /// The two SYNs, and the time that their answers took. A side is named by the direction that it sends in.
@@ -37,7 +39,11 @@ impl Handshake {
         if header.has(TcpHeader::SYN) {
             self.repeated |= self.syn[slot].is_some();
             let scale = header.window_scale;
-            self.syn[slot] = Some(Syn { time, scale });
+            self.syn[slot] = Some(Syn {
+                time,
+                scale,
+                mss: header.mss,
+            });
             if header.has(TcpHeader::ACK) {
                 self.half[slot] = self.syn[1 - slot].map(|syn| time.nanos_since(syn.time));
             }
@@ -66,6 +72,11 @@ impl Handshake {
     pub(crate) fn halves(&self) -> Option<[i64; 2]> {
         let [a, b] = Direction::BOTH.map(|side| self.half(side));
         Some([a?, b?])
+    }
+
+    /// Bytes of the largest segment that a side takes, as its SYN says.
+    pub fn mss(&self, side: Direction) -> Option<u16> {
+        self.syn[slot(side)]?.mss
     }
 
     /// Shift of the windows that a side offers behind its SYN (RFC 7323 §2.2): both SYNs have the option, or neither side scales. A SYN that

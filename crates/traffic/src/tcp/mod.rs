@@ -17,4 +17,4 @@ pub(crate) use identification::SharedCounters;
 pub(crate) use retransmission_queue::Transmitted;
 pub use rtt::{INITIAL_RTO, INITIAL_WINDOW, LEAST_TIMEOUT, LONGEST_ACK_DELAY, RttEstimator, doubled_timer};
 pub(crate) use send_mark::SendMark;
-pub(crate) use send_sequence::{SendContext, SendSequence};
+pub(crate) use send_sequence::{Advance, SendContext, SendSequence};

@@ -45,6 +45,15 @@ pub(crate) struct SentSegment {
     pub(crate) gap: u64,
 }
 
+/// An acknowledgement that advanced SND.UNA.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Advance {
+    pub(crate) time: Timestamp,
+    pub(crate) frame: u64,
+    /// SND.UNA behind it.
+    pub(crate) ack: u64,
+}
+
 /// One side of a connection.
 #[derive(Debug, Default)]
 pub(crate) struct SendSequence {
@@ -61,8 +70,8 @@ pub(crate) struct SendSequence {
     pub(super) first: Option<u64>,
     pub(super) gaps: SequenceGaps,
     pub(super) queue: RetransmissionQueue,
-    /// The last acknowledgements that advanced SND.UNA, in order: when, and to where.
-    pub(super) advances: VecDeque<(Timestamp, u64)>,
+    /// The last acknowledgements that advanced SND.UNA, in order.
+    pub(super) advances: VecDeque<Advance>,
     /// Bytes beyond SND.UNA that were acknowledged selectively.
     pub(super) sacked: Ranges,
     /// RecoveryPoint (RFC 6675): recovery lasts until this byte is acknowledged.
@@ -90,6 +99,11 @@ impl SendSequence {
     /// SND.UNA.
     pub(crate) fn una(&self) -> u64 {
         self.una
+    }
+
+    /// The last acknowledgement that advanced SND.UNA.
+    pub(crate) fn last_advance(&self) -> Option<Advance> {
+        self.advances.back().copied()
     }
 
     /// Bytes that are neither acknowledged nor acknowledged selectively.
@@ -388,8 +402,8 @@ impl SendSequence {
     fn unheard(&self, start: u64, now: Timestamp, round_trip: Option<i64>) -> u32 {
         let round_trip = round_trip.unwrap_or(0).max(self.hole);
         let newest = self.advances.iter().rev();
-        let of_it = newest.take_while(|(_, ack)| *ack > start);
-        let old = of_it.filter(|(time, _)| now.nanos_since(*time) > round_trip);
+        let of_it = newest.take_while(|advance| advance.ack > start);
+        let old = of_it.filter(|advance| now.nanos_since(advance.time) > round_trip);
         u32::try_from(old.count()).unwrap_or(u32::MAX)
     }
 

@@ -4,8 +4,8 @@ use super::associations::EspArrival;
 use crate::packet::{EspNumber, InnerPayload, Packet, PacketForm, TcpHeader};
 use crate::segment::{Acknowledgement, ConnectionId, Fate, PairId, Segment, SegmentKind, Settlement};
 use crate::tcp::{
-    AckSource, Handshake, INITIAL_WINDOW, RttEstimator, SendContext, SendMark, SendSequence, Transmitted,
-    slot,
+    AckSource, Advance, Handshake, INITIAL_WINDOW, RttEstimator, SendContext, SendMark, SendSequence,
+    Transmitted, slot,
 };
 use rekeyscope_model::analysis::Direction;
 use rekeyscope_model::time::{NANOS_PER_MILLI, NANOS_PER_SECOND, Timestamp};
@@ -62,6 +62,22 @@ pub struct Preview {
     pub in_flight: Option<u64>,
     /// Time at which the highest byte was sent first.
     pub newest: Option<Timestamp>,
+}
+
+/// A request that was acknowledged, and behind which no data of the side that has it came.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Unanswered {
+    pub(crate) pair: PairId,
+    /// The direction of the answer.
+    pub(crate) direction: Direction,
+    /// Time of the acknowledgement.
+    pub(crate) since: Timestamp,
+    /// Its frame.
+    pub(crate) frame: u64,
+    /// The round trip between the ends.
+    pub(crate) round_trip: i64,
+    /// Bytes of a full segment of the answer, as the side that asks says.
+    pub(crate) mss: u16,
 }
 
 /// A connection.
@@ -184,6 +200,7 @@ impl Connection {
         let other = 1 - slot(packet.direction);
         let source = AckSource {
             time: packet.time,
+            frame: packet.frame,
             echo: header.timestamps.map(|(_, echo)| echo),
         };
         let note = note((self.id, self.pair), other, packet, settled);
@@ -228,6 +245,32 @@ impl Connection {
             (Some(a), Some(b)) => Some(a + b),
             (a, b) => a.or(b),
         }
+    }
+
+    /// Neither side has closed or reset it.
+    pub(super) fn is_open(&self) -> bool {
+        self.reset_by.is_none() && self.sides.iter().all(|side| !side.finished)
+    }
+
+    /// The last request to the sender of a direction, where all of it is acknowledged and no data came back since; `None` where its SYN was not
+    /// seen.
+    pub(super) fn unanswered(&self, of: Direction) -> Option<Unanswered> {
+        let (asking, answering) = (&self.sides[1 - slot(of)], &self.sides[slot(of)]);
+        let Advance {
+            time: since,
+            frame,
+            ack,
+        } = asking.last_advance()?;
+        let is_whole = ack + u64::from(asking.finished) >= asking.nxt() && ack > Segment::ORIGIN + 1;
+        let answered = answering.last_advance().is_some_and(|last| last.time > since);
+        (is_whole && !answered && answering.in_flight() == 0).then_some(Unanswered {
+            pair: self.pair,
+            direction: of,
+            since,
+            frame,
+            round_trip: self.round_trip()?,
+            mss: self.handshake.mss(of.reverse())?,
+        })
     }
 
     fn tap(&self, sender: usize) -> Tap {

@@ -1,7 +1,7 @@
 //! All connections.
 
 use super::associations::{Associations, EspArrival};
-use super::connection::{Connection, Preview, SenderState, payload_len, unnumbered};
+use super::connection::{Connection, Preview, SenderState, Unanswered, payload_len, unnumbered};
 use crate::packet::{FiveTuple, InnerPayload, Packet, TcpHeader};
 use crate::segment::{ConnectionId, PairId, Segment, SegmentKind, Settlement};
 use crate::table::BoundedTable;
@@ -182,6 +182,17 @@ impl Tracker {
     ) -> Option<Preview> {
         let connection = self.connections.get(&(tunnel, oriented(tuple, direction)))?;
         Some(connection.preview(direction, header))
+    }
+
+    /// The request of the connection of the last packet that waits for an answer in a direction.
+    pub(crate) fn unanswered(&self, of: Direction) -> Option<Unanswered> {
+        self.connections.at(self.current?)?.unanswered(of)
+    }
+
+    /// Requests of connections that are open, which wait for answers.
+    pub(crate) fn all_unanswered(&self) -> impl Iterator<Item = Unanswered> {
+        let open = self.connections.values().filter(|own| own.is_open());
+        open.flat_map(|own| Direction::BOTH.map(|of| own.unanswered(of)).into_iter().flatten())
     }
 
     /// Transmissions that nobody has acknowledged yet.

@@ -204,6 +204,7 @@ fn header(row: &[&str]) -> TcpHeader {
         flags: hex(row[9]) as u8,
         window: number(row[10]),
         window_scale: (!row[11].is_empty()).then(|| number(row[11])),
+        mss: None,
         sack: edges(row[12]).into_iter().zip(edges(row[13])).collect(),
         timestamps: (!row[14].is_empty()).then(|| (number(row[14]), number(row[15]))),
         len: number(row[16]),

@@ -123,6 +123,9 @@ fn read_options(mut options: &[u8], header: &mut TcpHeader) {
             return;
         };
         match (kind, rest.get(1..len - 1)) {
+            (2, Some(&[high, low])) if header.has(TcpHeader::SYN) => {
+                header.mss = Some(u16::from_be_bytes([high, low]));
+            }
             (3, Some(&[shift])) if header.has(TcpHeader::SYN) => header.window_scale = Some(shift),
             (8, Some(&[t0, t1, t2, t3, e0, e1, e2, e3])) => {
                 header.timestamps = Some((
