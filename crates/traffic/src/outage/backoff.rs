@@ -61,6 +61,8 @@ struct Lone {
     in_silence: bool,
     /// Nanoseconds until the other side sent a packet soon behind it, with no small one between that might have asked for it.
     answered: Option<i64>,
+    /// The small packets that passed before it: later ones may have passed because the way was open again.
+    passed: SmallPassed,
 }
 
 /// The last full-sized packets of one sender that came alone.
@@ -74,8 +76,6 @@ pub(super) struct Backoff {
     /// Time of the other side's last packet.
     heard: Option<Timestamp>,
     small: SmallPassed,
-    /// The small packets that passed before the last full-sized one: later ones may have passed because the way was open again.
-    passed: SmallPassed,
 }
 
 impl Backoff {
@@ -103,20 +103,21 @@ impl Backoff {
                 .heard
                 .is_none_or(|heard| packet.time.nanos_since(heard) > LONGEST_ACK_DELAY),
             answered: None,
+            passed: self.small,
         };
         if goes_on {
             self.series.push(lone);
-            self.passed = self.small;
             return None;
         }
         let ended = self.ended();
         let over = self.series.pop();
-        (self.small, self.passed) = Default::default();
+        self.small = SmallPassed::default();
         self.asked_before = [None; 2];
         self.series.clear();
         self.series
             .extend(over.filter(|over| gap(over, packet.time) >= LEAST_TIMEOUT));
-        self.series.push(lone);
+        let passed = SmallPassed::default();
+        self.series.push(Lone { passed, ..lone });
         ended
     }
 
@@ -163,7 +164,7 @@ impl Backoff {
             frame: packet.frame,
             esp: packet.esp,
         };
-        (before.len() > LEAST_DOUBLINGS).then(|| stretch(before, at, self.passed))?
+        (before.len() > LEAST_DOUBLINGS).then(|| stretch(before, at))?
     }
 
     /// The same where no later packet ends the series: the last one broke a silence of the other side, and no other one was answered.
@@ -186,7 +187,7 @@ impl Backoff {
             _ => true,
         };
         let open = self.series.len() > LEAST_DOUBLINGS + 1 && !gave_up;
-        open.then(|| stretch(&self.series, Delivered::nothing(end), self.passed))?
+        open.then(|| stretch(&self.series, Delivered::nothing(end)))?
     }
 }
 
@@ -206,7 +207,7 @@ fn unheard(series: &[Lone]) -> u32 {
 }
 
 /// The time from the other side's last packet before a series to the first that arrived.
-fn stretch(series: &[Lone], to: Delivered, passed: SmallPassed) -> Option<(Candidate, SmallPassed)> {
+fn stretch(series: &[Lone], to: Delivered) -> Option<(Candidate, SmallPassed)> {
     let first = series.first().filter(|first| first.busy)?;
     let second = series.get(1)?;
     let unheard = unheard(series);
@@ -217,7 +218,7 @@ fn stretch(series: &[Lone], to: Delivered, passed: SmallPassed) -> Option<(Candi
     let passed = if unheard > 0 {
         SmallPassed::default()
     } else {
-        passed
+        series.last()?.passed
     };
     let candidate = Candidate {
         from: first.before?,
