@@ -4,7 +4,6 @@ use crate::tables::table::{Table, WIDE, WIDER};
 use crate::words::focus::Focus;
 use crate::words::format::{self, or_unknown};
 use crate::words::{self, seconds_of};
-use rekeyscope_impact::explain::told_outages;
 use rekeyscope_impact::tell::account::{AccountInBrief, in_brief};
 use rekeyscope_model::analysis::{
     Account, AccountEvidence, AccountGap, AccountGapLine, AccountLabel, AccountLine,
@@ -69,7 +68,7 @@ pub(crate) fn brief_account(focus: &Focus) -> Option<BriefAccount> {
     let account = own.next()?;
     let brief = in_brief(account)?;
     // The lines above say of an outage what is known of its cause.
-    let is_told = |note: &&Message| note.id == "account-cut" && told_outages(focus.analysis).is_some();
+    let is_told = |note: &&Message| note.id == "account-cut" && focus.outages().is_some();
     let untested = brief.not_testable.iter().filter(|note| !is_told(note));
     let said = brief.won_back.iter().chain(untested);
     let mut notes: Vec<String> = said.map(|note| t.say(note)).collect();

@@ -5,7 +5,7 @@ use crate::words::clean;
 use crate::words::focus::Focus;
 use crate::words::format;
 use crate::words::lengths::moment;
-use rekeyscope_impact::explain::{row_of, told_outages};
+use rekeyscope_impact::explain::row_of;
 use rekeyscope_impact::tell::account::{while_it_ran, with_sign};
 use rekeyscope_impact::verdict::LEAST_SHARE;
 use rekeyscope_model::analysis::{Account, AccountEvidence, AccountLabel, AccountLine, Analysis, OwnRate};
@@ -35,7 +35,7 @@ pub(crate) fn account_of_headline(focus: &Focus) -> Option<String> {
 /// Words what an account counts as an outage where that is more than line 1 tells of: all traffic of the direction, not one pair of inner
 /// addresses; the time until the rate was back; or only the time while the transfer ran.
 pub(crate) fn outage_note(focus: &Focus, account: &Account) -> Option<String> {
-    let told = told_outages(focus.analysis)?;
+    let told = focus.outages()?;
     let same = (told.outage.tunnel, told.outage.direction) == (account.tunnel, account.direction);
     let mut labels = account.labels.iter();
     let line = labels.find(|line| same && line.label == AccountLabel::TunnelDown)?;

@@ -4,7 +4,6 @@ use crate::words::ends::side;
 use crate::words::focus::Focus;
 use crate::words::lengths::moment;
 use crate::words::{clean, format};
-use rekeyscope_impact::explain::told_outages;
 use rekeyscope_model::analysis::{Certainty, Event, EventKind};
 use rekeyscope_model::text::{Catalogue, Message};
 
@@ -18,7 +17,7 @@ pub(crate) fn events(focus: &Focus) -> Vec<String> {
 pub(crate) fn change_of_address(focus: &Focus) -> Option<String> {
     let headline = focus.analysis.impact.first()?;
     let transfer = focus.analysis.account_of(headline.tunnel, headline.direction)?;
-    let told = told_outages(focus.analysis).and_then(|told| told.explanation.event);
+    let told = focus.outages().and_then(|told| told.explanation.event);
     let mut changes = focus.analysis.events_of(transfer.tunnel).filter(|event| {
         matches!(event.kind, EventKind::AddressChanged | EventKind::PortChanged)
             && (transfer.start..=transfer.end).contains(&event.time)

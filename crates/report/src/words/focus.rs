@@ -4,6 +4,7 @@
 use crate::words::common::direction;
 use crate::words::format::{self, or_unknown};
 use rekeyscope_impact::answer::{ToldAnswer, told_answer};
+use rekeyscope_impact::explain::ToldOutages;
 use rekeyscope_model::analysis::{
     Analysis, AttemptOutcome, Direction, Impact, Ledger, LedgerDown, Rekey, RekeyImpact, SecurityAssociation,
     TriggerKind, TunnelSeries, Verdict,
@@ -59,6 +60,14 @@ impl<'a> Focus<'a> {
             origin: origin(analysis),
             several: analysis.rekeys.iter().any(|r| Some(r.tunnel) != first),
             main,
+        }
+    }
+
+    /// The outages that the answer speaks of, where it does.
+    pub(crate) fn outages(&self) -> Option<&ToldOutages<'a>> {
+        match &self.answer {
+            ToldAnswer::Outages(told, _) => Some(told),
+            _ => None,
         }
     }
 

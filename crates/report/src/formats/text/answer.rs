@@ -8,7 +8,7 @@ use crate::tables::{self, Table};
 use crate::words::focus::Focus;
 use crate::words::underivable::lines_that_would_open;
 use crate::words::{self, clean, format};
-use rekeyscope_impact::explain::{told_failed_renewal, told_outages};
+use rekeyscope_impact::answer::ToldAnswer;
 use rekeyscope_model::analysis::{Direction, Finding, KeysFit, Verdict};
 use rekeyscope_model::text::Message;
 
@@ -136,7 +136,10 @@ fn two_points(page: &mut TerminalPage, focus: &Focus, room: Room) {
 
 /// Writes the requests in trouble where the answer is about something else.
 fn attempts(page: &mut TerminalPage, focus: &Focus, tunnel: usize, room: Room) {
-    if told_outages(focus.analysis).is_some() || told_failed_renewal(focus.analysis).is_some() {
+    if matches!(
+        focus.answer,
+        ToldAnswer::Outages(..) | ToldAnswer::FailedRenewal(_)
+    ) {
         return;
     }
     let heading = fill!(focus.t, "heading-attempts-of", tunnel);
