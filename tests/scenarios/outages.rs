@@ -11,6 +11,8 @@ use rekeyscope_testkit::scenario::World;
 const TIMEOUTS: [u64; 5] = [200, 400, 800, 1_600, 3_200];
 /// Segments that are lost before the window is full.
 const WINDOW: u32 = 100;
+/// Bytes of a segment that its sender has cut.
+const CUT: usize = 1_000;
 
 /// The capture lacks 1.5 s of a transfer that goes on.
 pub(crate) fn capture_stops(w: &mut World) {
@@ -417,6 +419,38 @@ pub(crate) fn large_compressed_packets_lost(w: &mut World) {
     only_small_pass(w, true);
 }
 
+/// Full-sized segments vanish behind small ones, until the server cuts them after three timeouts as if their size were at fault (RFC 4821 §7.6); what
+/// follows is `then` so long.
+fn segments_cut(w: &mut World, then: usize) {
+    w.establish(GENEROUS);
+    let whole = std::mem::replace(&mut w.segment_len, 100);
+    w.steady(BEFORE);
+    w.acknowledge_all();
+    w.wait(100);
+    w.segment_len = whole;
+    w.go_deaf(10);
+    w.repeat_oldest(&[200, 400, 800]);
+    w.wait(1_600);
+    w.segment_len = CUT;
+    for first in (0..10 * whole).step_by(CUT) {
+        w.segment_len = CUT.min(10 * whole - first);
+        w.resend(w.expected + first as u32);
+        w.step(w.tick);
+    }
+    w.deliver();
+    w.segment_len = then;
+    w.steady(AFTER);
+}
+
+pub(crate) fn large_segments_cut(w: &mut World) {
+    segments_cut(w, CUT);
+}
+
+/// Segments as large as those that vanished pass later: the way was closed for all.
+pub(crate) fn segments_cut_in_an_outage(w: &mut World) {
+    segments_cut(w, w.segment_len);
+}
+
 /// No link has so small an MTU.
 fn small_packets_never_pass(w: &mut World) {
     w.segment_len = 700;
@@ -469,6 +503,9 @@ fn the_form_of_what_is_lost_is_told() {
         let small = answer(small_packets_never_pass, keys);
         assert!(small.why.contains("No MTU is so small"), "{keys}: {small:?}");
     }
+    let cut = answer(large_segments_cut, true);
+    assert!(cut.headline.starts_with("Packets of "), "{cut:?}");
+    assert!(cut.why.contains("cut them by itself to 1,000"), "{cut:?}");
     let [cut, whole] = [pings_in_fragments_lost, pings_lost].map(|play| line(play, true));
     assert!(cut.starts_with("Fragmented pings got no reply from"), "{cut}");
     assert!(whole.starts_with("Pings got no reply from"), "{whole}");

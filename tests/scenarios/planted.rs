@@ -550,6 +550,16 @@ pub(super) const SCENARIOS: &[Scenario] = &[
         large_packets_never_pass,
     ),
     scenario(
+        "large segments cut by their sender",
+        &["large_never_passed"],
+        large_segments_cut,
+    ),
+    scenario(
+        "segments cut by their sender in an outage",
+        &["peer_silent"],
+        segments_cut_in_an_outage,
+    ),
+    scenario(
         "nothing passes behind small answers",
         &["event esp_silent", "peer_silent"],
         nothing_passes_any_more,

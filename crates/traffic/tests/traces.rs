@@ -201,6 +201,22 @@ fn partial_overlaps_are_counted_by_the_byte() {
 }
 
 #[test]
+fn a_segment_that_is_cut_is_told_of_once() {
+    check(
+        "0 > 0:300 ack 0
+         300 > 0:100 ack 0
+         320 < 0:0 ack 100
+         321 > 100:200 ack 0
+         341 < 0:0 ack 300",
+        "in order, new 300
+         repeats 1, again 100
+         -, advances 100, 1 swallowed, 2 arrived
+         repeats 1, again 200
+         -, advances 200, 4 arrived",
+    );
+}
+
+#[test]
 fn keep_alives_and_window_probes_bring_nothing() {
     check(
         "0 > 0:100 ack 0

@@ -298,9 +298,14 @@ fn of_one_sa(view: &OutageView<'_>, silence: &Event) -> Explanation {
 }
 
 /// Every link of IPv6 passes so many bytes (RFC 8200 §5), and hardly any of IPv4 fewer.
-const LEAST_LINK_MTU: u32 = 1_280;
+const LEAST_LINK_MTU: u64 = 1_280;
 /// Headers around the bytes that are counted here: IPv6 and UDP outside, ESP (header, IV, padding, ICV of 16 bytes), IPv6 and TCP inside.
-const MOST_HEADERS: u32 = 40 + 8 + (8 + 16 + 17 + 16) + 40 + 20;
+const MOST_HEADERS: u64 = 40 + 8 + (8 + 16 + 17 + 16) + 40 + 20;
+
+/// Whether any link passes a packet with so many bytes of payload.
+pub(super) fn is_below_any_mtu(bytes: u64) -> bool {
+    bytes + MOST_HEADERS <= LEAST_LINK_MTU
+}
 
 pub(super) fn large_packets(view: &OutageView<'_>) -> Option<Explanation> {
     let outage = view.outage;
@@ -316,7 +321,7 @@ pub(super) fn large_packets(view: &OutageView<'_>) -> Option<Explanation> {
         // Large packets do not come to the receiver's end, and the numbers of those that were tried are missing between the small ones.
         (None, _) => u64::from(undelivered.gaps) >= LEAST_NOT_BY_CHANCE,
     };
-    let proven = u64::from(undelivered.echoes) >= SEVERAL;
+    let proven = u64::from(undelivered.echoes) >= SEVERAL || undelivered.cut;
     let seen = u64::from(undelivered.replies) >= SEVERAL && !undelivered.beside_receiver && takes_it(view);
     if told.is_none() && !(only_large && (proven || seen)) {
         return None;
@@ -328,7 +333,7 @@ pub(super) fn large_packets(view: &OutageView<'_>) -> Option<Explanation> {
         .last();
     let since = outage.from.plus_nanos(-view.near());
     let compressed = undelivered.form == PacketForm::Compressed && told.is_none();
-    let no_mtu = |bytes: &u32| bytes + MOST_HEADERS <= LEAST_LINK_MTU && told.is_none();
+    let telling = |bytes: &u64| (undelivered.cut || is_below_any_mtu(*bytes)) && told.is_none();
     let certainty = if compressed {
         Certainty::Read
     } else {
@@ -353,7 +358,7 @@ pub(super) fn large_packets(view: &OutageView<'_>) -> Option<Explanation> {
             .and_then(|event| event.count)
             .or(largest_passed.map(u64::from)),
         connections: Some(u64::from(undelivered.connections)).filter(|n| *n >= SEVERAL),
-        lost_bytes: smallest.filter(no_mtu).map(u64::from),
+        lost_bytes: smallest.map(u64::from).filter(telling),
         ..match told {
             Some(event) => Explanation::of(ExplanationCause::FirstFragments, event.known),
             None if undelivered.never_larger => {
@@ -401,11 +406,13 @@ pub(super) fn too_big(view: &OutageView<'_>) -> Option<Explanation> {
     })
 }
 
-/// Segments came behind later ones, or an end moved, or the same segments pass in the end on the same SA: size had nothing to do with it.
+/// Segments came behind later ones, or an end moved, or the same segments pass in the end on the same SA and nobody cut them: size had nothing to do
+/// with it.
 pub(super) fn size_does_not_matter(view: &OutageView<'_>, _: &Explanation) -> bool {
     let outage = view.outage;
-    let same_again = !outage.open && outage.back_on.is_some() && outage.back_on == outage.sa;
-    outage.undelivered.behind_window > 0 || address_changed(view).is_some() || same_again
+    let undelivered = &outage.undelivered;
+    let same_sa = !outage.open && outage.back_on.is_some() && outage.back_on == outage.sa;
+    undelivered.behind_window > 0 || address_changed(view).is_some() || same_sa && !undelivered.cut
 }
 
 /// Packets of a connection are lost again and again, though none is larger than what passes: echoes between the same hosts are answered all the

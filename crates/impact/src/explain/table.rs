@@ -124,7 +124,7 @@ pub static ROWS: [ExplanationRow; 41] = [
         ..row_of_all(ExplanationCause::InvalidSpi, control::invalid_spi)
     },
     ExplanationRow {
-        needs: "two echoes of the sender were answered in it, or small segments acknowledged, and all that was lost again and again is larger than what ever passed, up to the end; or of the answer to a request that was acknowledged only missing numbers show anything, as a timer leaves them that doubles, and no segment as large ever came",
+        needs: "two echoes of the sender were answered in it, or small segments acknowledged, or its sender cut what was lost and that passed; and all that was lost again and again is larger than what ever passed, up to the end; or of the answer to a request that was acknowledged only missing numbers show anything, as a timer leaves them that doubles, and no segment as large ever came",
         unless: "packets came behind the replay window, or an address or port changed at its begin",
         excluded: path::size_does_not_matter,
         lets_small_pass: true,
@@ -242,7 +242,7 @@ pub static ROWS: [ExplanationRow; 41] = [
     },
     ExplanationRow {
         needs: "two echoes of the sender were answered in it, or small packets acknowledged, and all that was lost is larger than what passed, or numbers are missing three times between what came",
-        unless: "packets came behind the replay window, or an address or port changed at its begin, or data passed again on the same SA: nothing had changed the sizes",
+        unless: "packets came behind the replay window, or an address or port changed at its begin, or data passed again on the same SA and its sender had not cut it: nothing had changed the sizes",
         excluded: path::size_does_not_matter,
         lets_small_pass: true,
         ..row(ExplanationCause::LargePackets, path::large_packets)

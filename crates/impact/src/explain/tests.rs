@@ -464,6 +464,12 @@ fn only_small_packets_pass() {
     never.event(EventKind::Refused, 9.0, GATEWAY);
     assert_eq!(is(&never, LargeNeverPassed).connections, Some(3));
 
+    // A sender that cuts them by itself shows the same, though data passes again on the same SA.
+    let mut cut = scene();
+    let undelivered = &mut cut.outage().undelivered;
+    (undelivered.cut, undelivered.largest_passed) = (true, 1_000);
+    assert_eq!(is(&cut, LargePackets).lost_bytes, Some(1_400));
+
     let mut told = scene();
     told.event(EventKind::OnlySmallPass, 10.0, CLIENT).count = Some(1372);
     assert_eq!(is(&told, FirstFragments).count, Some(1372));

@@ -1,6 +1,7 @@
 //! Words of rows that have several, by what else the packets show.
 
 use crate::explain::explained::ExplainedTime;
+use crate::explain::path::is_below_any_mtu;
 use crate::explain::remarks::refuses_child;
 use crate::explain::view::DELETE_OF_A_REKEY;
 use rekeyscope_model::analysis::{
@@ -58,7 +59,13 @@ pub fn variant(analysis: &Analysis, time: &ExplainedTime<'_>) -> Option<&'static
             Some("compressed")
         }
         Cause::LargePackets if explanation.by.is_some() => Some("large-or-all"),
-        Cause::LargePackets | Cause::LargeNeverPassed if explanation.lost_bytes.is_some() => Some("no-mtu"),
+        Cause::LargePackets | Cause::LargeNeverPassed
+            if explanation.lost_bytes.is_some_and(is_below_any_mtu) =>
+        {
+            Some("no-mtu")
+        }
+        Cause::LargePackets if explanation.lost_bytes.is_some() => Some("cut"),
+        Cause::LargeNeverPassed if explanation.lost_bytes.is_some() => Some("never-cut"),
         Cause::LargePackets if explanation.count.is_none() => Some("large-packets-only"),
         Cause::Unexplained if explanation.by.is_some() => Some("lost-before"),
         Cause::EspSilent if is_of_one_sa(analysis, explanation) => Some("one-sa-silent"),

@@ -156,7 +156,7 @@ pub(super) fn ownership(
             }
             Ruling::Path => found.timeouts.push(silence.span()),
             Ruling::Owned(owner) => found.owned.push(Owned {
-                silence: *silence,
+                silence: rules.without_rest(silence, owner, in_vain),
                 owner,
                 why: rules.why(silence, owner, in_vain),
             }),
@@ -334,6 +334,21 @@ impl OwnershipRules<'_> {
                 .nanos_since(silence.from.max(outage.from));
             2 * common > outage.nanos()
         })
+    }
+
+    /// The silence that an owner is charged with. A sender whose outage begins with its first packet in vain had rested before.
+    fn without_rest(&self, silence: &Silence, owner: Owner, in_vain: &VainTransmissions<'_>) -> Silence {
+        let begins = |outage: &&Interval<usize>| {
+            let tried = in_vain.first(outage.from);
+            owner == Owner::Outage(outage.facts)
+                && tried == in_vain.first(silence.from)
+                && tried.is_some_and(|tried| tried.nanos_since(outage.from) <= 1)
+        };
+        let begin = self.input.outages.iter().find(begins);
+        Silence {
+            from: begin.map_or(silence.from, |outage| outage.from.max(silence.from)),
+            ..*silence
+        }
     }
 
     /// The last rekey that the silence touches: the silence ends on its SA.

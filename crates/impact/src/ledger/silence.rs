@@ -78,6 +78,12 @@ impl<'a> VainTransmissions<'a> {
         }
     }
 
+    /// The first of them that had not ended at a moment.
+    pub(super) fn first(&self, since: Timestamp) -> Option<Timestamp> {
+        let place = self.runs.partition_point(|run| run.to < since);
+        self.runs.get(place).map(|run| run.from)
+    }
+
     /// Swallowed and superfluous transmissions between two moments. A run that reaches beyond one of them counts by its share.
     pub(super) fn between(&self, from: Timestamp, to: Timestamp) -> (u32, u32) {
         let first = self.runs.partition_point(|run| run.to <= from);

@@ -68,6 +68,11 @@ outage-large-packets = large packets { $probably }stopped passing { $at }
 outage-large-or-all = large packets probably stopped passing { $at }
 outage-compressed = compressed packets from { $moment } on never passed
 outage-no-mtu = packets from { $lost } bytes on { $probably }stopped passing { $at }
+outage-cut = { outage-no-mtu }
+outage-never-cut = { $often ->
+    [again] packets of { $lost } bytes { $probably }never passed { $at }
+   *[once] packets of { $lost } bytes from { $moment } on { $probably }never passed
+}
 outage-large-never-passed = { $often ->
     [again] large packets { $probably }never passed { $at }
    *[once] large packets sent from { $moment } on { $probably }never passed
@@ -278,6 +283,8 @@ explains-large-or-all = no full-sized packet was acknowledged. Replies to echoes
 explains-large-never-passed = packets of up to { $bytes } bytes passed, and full-sized ones never did: the limit lies between them.
 explains-compressed = each packet of { $who } that was lost is compressed (IPComp), and no such packet ever passed. Packets of up to { $bytes } bytes that are not compressed did.
 explains-no-mtu = packets of up to { $bytes } bytes passed, and those of { $lost } and more did not. No MTU is so small: each link of the Internet passes 1,280 bytes (RFC 8200).
+explains-cut = the sender repeated packets of { $lost } bytes in vain until it cut them by itself to { $bytes }, which passed: the limit lies between them.
+explains-never-cut = { explains-cut }
 explains-large-packets-only = echoes were answered, and no full-sized packet arrived.
 explains-numbers-back = on the same SA they went from { $from } to { $to } and came a second time with other bytes, as when a restart or failover goes on with an old counter: a receiver with replay protection takes none of these packets.
 explains-left-out = packets of { $who } ended both ways with the switch to the new SA, which carries other hosts. Its traffic selectors probably leave { $who } out. Both ends may have stopped by themselves just then: these packets do not show which.

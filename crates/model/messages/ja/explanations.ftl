@@ -67,6 +67,11 @@ outage-large-packets = 大きなパケットだけが{ $at }途絶{ $probably }
 outage-large-or-all = 大きなパケットだけが{ $at }途絶（推定）
 outage-compressed = { $moment }以降の圧縮パケットが通らず
 outage-no-mtu = { $lost } バイト以上が{ $at }途絶{ $probably }
+outage-cut = { outage-no-mtu }
+outage-never-cut = { $often ->
+    [again] { $lost } バイトが{ $at }通らず{ $probably }
+   *[once] { $moment }以降の { $lost } バイトが通らず{ $probably }
+}
 outage-large-never-passed = { $often ->
     [again] 大きなパケットが{ $at }通らず{ $probably }
    *[once] { $moment }以降の大きなパケットが通らず{ $probably }
@@ -249,6 +254,8 @@ explains-large-or-all = 最大長のパケットへの確認応答がありま�
 explains-large-never-passed = { $bytes } バイトまでのパケットは通り、最大長のパケットは一度も届いていません。通る上限はその間です。
 explains-compressed = 失われた{ $who }のパケットはすべて圧縮されており（IPComp）、圧縮されたパケットは一度も通っていません。圧縮されていない { $bytes } バイトまでのパケットは通っています。
 explains-no-mtu = { $bytes } バイトまでのパケットは通り、{ $lost } バイト以上は届いていません。インターネットのリンクは 1,280 バイトを通すので（RFC 8200）、これほど小さい MTU はありません。
+explains-cut = 送信側は { $lost } バイトのパケットを再送しても届かず、自分で { $bytes } バイトに縮めると通りました。通る上限はその間です。
+explains-never-cut = { explains-cut }
 explains-large-packets-only = エコーには応答がありましたが、最大長のパケットは届きませんでした。
 explains-numbers-back = 同じ SA の番号が { $from } から { $to } に戻り、同じ番号が別の内容で再び使われました。再起動やフェイルオーバーで古いカウンターから続けた場合に起こります。リプレイ検査を行う受信側は、これらのパケットをすべて破棄します。
 explains-left-out = { $who }のパケットは、新しい SA への切り替えとともに両方向とも途絶えました。新しい SA はほかのホストのパケットを運んでいます。新しい SA のトラフィックセレクターに { $who }がおそらく含まれていません。両端がその時ちょうど送信をやめた可能性もあり、これらのパケットからは区別できません。

@@ -91,7 +91,7 @@ plain_data! {
         /// Number of connections that stood still, where large packets alone did not pass.
         #[serde(default)]
         pub connections: Option<u64>,
-        /// Bytes of the smallest packet that did not pass, where no MTU is so small.
+        /// Bytes of the smallest packet that did not pass, where no MTU is so small, or where its sender cut it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub lost_bytes: Option<u64>,
     }

@@ -328,6 +328,11 @@ fn of_the_path(client: Option<std::net::IpAddr>, gateway: Option<std::net::IpAdd
         connections: Some(3),
         ..of(ExplanationCause::LargeNeverPassed, Certainty::Inferred)
     });
+    let large_cut = document(Explanation {
+        count: Some(1_368),
+        lost_bytes: Some(8_866),
+        ..of(ExplanationCause::LargeNeverPassed, Certainty::Inferred)
+    });
     let numbers_back = shown(
         EventKind::NumbersBack,
         |event| {
@@ -532,6 +537,7 @@ fn of_the_path(client: Option<std::net::IpAddr>, gateway: Option<std::net::IpAdd
         large(Some(1372), Some(0)),
         large(None, None),
         large_never,
+        large_cut,
         large_or_all,
         first_fragments,
         numbers_back,

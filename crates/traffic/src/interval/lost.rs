@@ -30,7 +30,7 @@ impl LostPacket {
             frame: settled.frame,
             connection: settled.connection,
             esp: settled.esp,
-            bytes: settled.len,
+            bytes: settled.packet,
             syn: settled.syn,
             superfluous: matches!(settled.fate, Fate::Superfluous { unheard: 0 }),
         }

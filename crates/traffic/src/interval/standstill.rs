@@ -69,6 +69,8 @@ pub struct Undelivered {
     pub largest_passed: u32,
     /// The packets that passed are as large as any that ever had: the size limit was there before.
     pub never_larger: bool,
+    /// The sender cut what had not arrived into smaller packets, which did, and nothing larger passed since.
+    pub cut: bool,
     /// Form of all packets that did not arrive; of compressed ones, where none of these ever arrived.
     pub form: PacketForm,
     /// Undelivered packets (of the first 64) that came behind the replay window of 32 numbers.

@@ -46,8 +46,10 @@ pub(super) struct SmallPassed {
     pub(super) answered: u32,
     /// Bytes of the largest of them.
     pub(super) largest: u32,
-    /// Nothing larger ever passed: the size limit was there before.
-    pub(super) never_larger: bool,
+    /// Their sender had sent the same bytes in larger packets before.
+    pub(super) cut: bool,
+    /// Bytes of the largest packet that passed afterwards.
+    pub(super) larger_since: u32,
 }
 
 /// A full-sized packet that came alone.

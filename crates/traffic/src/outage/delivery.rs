@@ -75,7 +75,7 @@ pub(super) struct PairDelivery {
     pub(super) echoes: Echoes,
     /// Stretches of echoes and datagrams.
     pub(super) others: Vec<(CarriedKind, Candidate)>,
-    large: LargeSegments,
+    pub(super) large: LargeSegments,
     /// Stretches in which large segments did not arrive, though small ones did.
     pub(super) only_small: Vec<(Candidate, SmallPassed)>,
     pub(super) datagrams: Option<Datagrams>,
@@ -165,6 +165,16 @@ impl PairDelivery {
             frame: settled.frame,
             esp: settled.esp,
         };
+        if let Some((candidate, passed)) = self.only_small.last_mut().filter(|(_, passed)| passed.cut) {
+            match settled.fate {
+                Fate::Arrived => passed.larger_since = passed.larger_since.max(settled.packet),
+                // Its bytes come again later than those that ended the stretch.
+                Fate::Swallowed if candidate.contains(settled.time) && settled.packet > passed.largest => {
+                    candidate.in_vain.push(LostPacket::of(settled), 0);
+                }
+                _ => {}
+            }
+        }
         let only_small = self.large.take(settled, (self.before(), largest), &self.echoes);
         self.only_small.extend(only_small.filter(|_| room));
         match settled.fate {

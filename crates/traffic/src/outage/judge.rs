@@ -62,6 +62,8 @@ pub(super) struct Circumstances {
     pub(super) largest_passed: u32,
     /// The packets that passed are as large as any that ever had: the size limit was there before.
     pub(super) never_larger: bool,
+    /// Their sender had cut them, and nothing as large as before passed since.
+    pub(super) cut: bool,
     /// Compressed packets of its sender arrived at some time.
     pub(super) compressed_arrived: bool,
     /// Undelivered packets that came behind the replay window.
@@ -176,6 +178,7 @@ pub(super) fn judge(
         replies: around.replies,
         largest_passed: around.largest_passed,
         never_larger: around.never_larger,
+        cut: around.cut,
         form: match in_vain.form() {
             Some(PacketForm::Compressed) if around.compressed_arrived => PacketForm::Plain,
             form => form.unwrap_or_default(),

@@ -43,7 +43,7 @@ impl LargeSegments {
         self.largest = largest;
         match settled.fate {
             Fate::Arrived => self.arrive(settled, before, echoes),
-            Fate::Swallowed | Fate::Abandoned if self.is_large(settled.len) => {
+            Fate::Swallowed | Fate::Abandoned if self.is_large(settled.packet) => {
                 self.fail(settled);
                 None
             }
@@ -57,25 +57,31 @@ impl LargeSegments {
         before: Before,
         echoes: &Echoes,
     ) -> Option<(Candidate, SmallPassed)> {
-        self.arrived = self.arrived.max(settled.len);
-        let too_large = self.in_vain.smallest_until(settled.time);
-        if !self.is_large(settled.len) || too_large.is_some_and(|least| settled.len < least) {
-            self.pass((settled.time, settled.len));
-            return None;
-        }
+        self.arrived = self.arrived.max(settled.packet);
         let at = Delivered {
             time: settled.time,
             frame: settled.frame,
             esp: settled.esp,
         };
-        let in_vain = too_large.map(|_| self.in_vain.clone());
-        self.in_vain.forget_sizes_until(at.time, settled.len);
-        if self.in_vain.smallest_until(at.time).is_some() {
-            // Larger ones do not arrive yet.
-            self.pass((settled.time, settled.len));
+        let too_large = self.in_vain.smallest_until(settled.time);
+        let small = too_large.is_some_and(|least| settled.packet < least);
+        let cut = (small && settled.cut).then_some(settled.packet);
+        if cut.is_none() && (small || !self.is_large(settled.packet)) {
+            self.pass((settled.time, settled.packet));
             return None;
         }
-        let ended = in_vain.and_then(|in_vain| self.stretch(in_vain, at, before, echoes));
+        let in_vain = too_large.map(|_| self.in_vain.clone());
+        match cut {
+            // All of them come again in smaller ones.
+            Some(_) => self.in_vain.forget_until(at.time),
+            None => self.in_vain.forget_sizes_until(at.time, settled.packet),
+        }
+        if self.in_vain.smallest_until(at.time).is_some() {
+            // Larger ones do not arrive yet.
+            self.pass((settled.time, settled.packet));
+            return None;
+        }
+        let ended = in_vain.and_then(|in_vain| self.stretch(in_vain, at, (before, cut), echoes));
         if self.delivered.is_none_or(|last| last.time <= at.time) {
             self.delivered = Some(at);
         }
@@ -114,14 +120,13 @@ impl LargeSegments {
         let large = waiting.iter().filter(given_up);
         let mut in_vain = self.in_vain.clone();
         let mut waits = false;
-        for settled in large.filter(|settled| self.is_large(settled.len)) {
+        for settled in large.filter(|settled| self.is_large(settled.packet)) {
             in_vain.push(LostPacket::of(settled), 0);
             waits = true;
         }
         let last = in_vain.span()?.1;
-        let never_larger = in_vain.smallest_until(last)? > self.arrived;
         let to = if waits { end } else { last };
-        let (candidate, passed) = self.stretch(in_vain, Delivered::nothing(to), before, echoes)?;
+        let (candidate, passed) = self.stretch(in_vain, Delivered::nothing(to), (before, None), echoes)?;
         let transfer_end = if waits {
             TransferEnd::Open
         } else {
@@ -132,29 +137,43 @@ impl LargeSegments {
                 transfer_end,
                 ..candidate
             },
-            SmallPassed {
-                never_larger,
-                ..passed
-            },
+            passed,
         ))
     }
 
-    /// The stretch since the last delivery, where small segments passed and large ones were tried again and again behind them.
+    /// Whether nothing as large as a packet in vain has ever arrived.
+    pub(super) fn never_arrived(&self, in_vain: &InVain) -> bool {
+        let least = in_vain.span().and_then(|(_, last)| in_vain.smallest_until(last));
+        least.is_some_and(|least| least > self.arrived)
+    }
+
+    /// The stretch since the last delivery, where small segments passed and large ones were tried again and again behind them. One that ends
+    /// with segments that were `cut` to so many bytes began with the first try, where the sender had rested before.
     fn stretch(
         &self,
         in_vain: InVain,
         to: Delivered,
-        before: Before,
+        (before, cut): (Before, Option<u32>),
         echoes: &Echoes,
     ) -> Option<(Candidate, SmallPassed)> {
         let begin = *in_vain.first_packet()?;
         let first = begin.time;
-        let passed = || self.small.iter().filter(|(time, _)| *time > first);
-        let segment = passed().map(|(time, _)| *time).min();
+        let rested = first.plus_nanos(-before.rto);
+        let delivered = self.delivered.filter(|last| cut.is_none() || last.time > rested);
+        // Where none as large ever arrived, what passed right before the first one shows that the way was open.
+        let open = match cut.is_some() && self.never_arrived(&in_vain) {
+            true => rested,
+            false => first,
+        };
+        let passed = || self.small.iter().filter(|(time, _)| *time > open);
+        let segments = passed()
+            .map(|(time, _)| *time)
+            .chain(delivered.map(|last| last.time));
+        let segment = segments.filter(|time| *time > open).min();
         let since = segment.into_iter().chain(echoes.first_answered(first)).min()?;
         let tried = in_vain.between(since, to.time).attempts(before.round_trip);
         let candidate = Candidate {
-            from: self.delivered.unwrap_or(Delivered {
+            from: delivered.unwrap_or(Delivered {
                 time: first.plus_nanos(-1),
                 frame: begin.frame,
                 esp: begin.esp,
@@ -168,8 +187,9 @@ impl LargeSegments {
         stood.then(|| {
             let passed = SmallPassed {
                 answered: u32::try_from(passed().count()).unwrap_or(u32::MAX),
-                largest: passed().map(|(_, len)| *len).max().unwrap_or(0),
-                never_larger: false,
+                largest: passed().map(|(_, len)| *len).chain(cut).max().unwrap_or(0),
+                cut: cut.is_some(),
+                larger_since: 0,
             };
             (candidate, passed)
         })
@@ -213,6 +233,8 @@ mod tests {
             frame: ms as u64,
             esp: None,
             sent_once: true,
+            packet: len,
+            cut: false,
             fate,
             shown: (at(ms), 0),
         }
@@ -264,6 +286,35 @@ mod tests {
             None,
             "nothing large was sent"
         );
+    }
+
+    /// Large ones are tried at 10 ms and at these times behind something small that arrived at `open`; then they come cut.
+    fn cut(open: i64, tries: &[i64]) -> Option<SmallPassed> {
+        let mut large = LargeSegments::default();
+        let mut take = |settled| large.take(&settled, (BEFORE, 1_400), &Echoes::default());
+        take(settled(open, 1, Fate::Arrived));
+        for ms in [10].iter().chain(tries) {
+            take(settled(*ms, 1_400, Fate::Swallowed));
+        }
+        let smaller = Settlement {
+            cut: true,
+            ..settled(4_000, 1_000, Fate::Arrived)
+        };
+        let (candidate, passed) = take(smaller)?;
+        assert_eq!(
+            (candidate.from.time, candidate.to.time),
+            (at(10).plus_nanos(-1), at(4_000))
+        );
+        Some(passed)
+    }
+
+    #[test]
+    fn segments_that_come_cut_end_the_stretch() {
+        let tries = [300, 800, 1_800];
+        let passed = cut(0, &tries).map(|passed| (passed.cut, passed.largest));
+        assert_eq!(passed, Some((true, 1_000)));
+        assert_eq!(cut(-300, &tries), None, "nothing shows that the way was open");
+        assert_eq!(cut(0, &tries[..1]), None, "tried twice");
     }
 
     #[test]

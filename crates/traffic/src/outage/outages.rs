@@ -449,7 +449,9 @@ impl Outages {
                 let around = Circumstances {
                     echoes: around.echoes + passed.answered,
                     largest_passed: around.largest_passed.max(passed.largest),
-                    never_larger: passed.never_larger,
+                    never_larger: own.large.never_arrived(&candidate.in_vain),
+                    cut: passed.cut
+                        && candidate.in_vain.smallest_until(candidate.to.time) > Some(passed.larger_since),
                     ..around
                 };
                 let judged = judge(CarriedKind::Tcp, candidate, &around)?;
@@ -699,6 +701,7 @@ impl Outages {
                 .max(small.largest)
                 .max(if never_larger { largest_segment } else { 0 }),
             never_larger,
+            cut: false,
             compressed_arrived: own.compressed_arrived,
             behind_window: self.behind_window_in(candidate),
             way_is_open: answered(own.direction) > 0 || answered(reverse) > 0,

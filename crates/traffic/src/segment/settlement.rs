@@ -54,6 +54,10 @@ pub struct Settlement {
     pub esp: Option<EspNumber>,
     /// The transmission was the only one with its bytes up to then: the answer is one to this one (Karn's algorithm, RFC 6298 §3).
     pub sent_once: bool,
+    /// Length of the whole packet in sequence space: parts of it may come again apart.
+    pub packet: u32,
+    /// The first packet with these bytes was larger: its sender has cut it.
+    pub cut: bool,
     /// Outcome of the transmission.
     pub fate: Fate,
     /// The packet that showed it: time and frame.

@@ -54,6 +54,24 @@ impl Transmitted {
         }
     }
 
+    /// Splits off what lies from `at` on, which was sent in the same packets: these are told of with the first part.
+    fn split_off(&mut self, at: u64) -> Transmitted {
+        let again = |mark: &SendMark| SendMark {
+            told_before: true,
+            ..*mark
+        };
+        let rest = Transmitted {
+            start: at,
+            fin: self.fin,
+            syn: false,
+            first: again(&self.first),
+            copies: self.copies.iter().map(again).collect(),
+            ..*self
+        };
+        (self.end, self.fin) = (at, false);
+        rest
+    }
+
     /// All transmissions, in the order of the capture.
     pub(crate) fn marks(&self) -> impl DoubleEndedIterator<Item = &SendMark> {
         std::iter::once(&self.first).chain(&self.copies)
@@ -106,6 +124,20 @@ impl RetransmissionQueue {
             let filler = self.fillers.range(..=seq).next_back().map(|(_, sent)| sent);
             filler.filter(|sent| sent.end > seq)
         })
+    }
+
+    /// A sender repeats a range in a packet of `len`: where it cuts what it had sent as a larger one, the part that comes again is settled apart
+    /// from the rest.
+    pub(super) fn cut(&mut self, (start, end): (u64, u64), len: u32) {
+        for at in [start, end] {
+            let room = self.in_order.len() < MOST_WAITING;
+            let place = self.in_order.partition_point(|sent| sent.end <= at);
+            let whole = self.in_order.get_mut(place).filter(|sent| sent.start < at);
+            let whole = whole.filter(|sent| room && !sent.settled && len < sent.first.len);
+            if let Some(rest) = whole.map(|sent| sent.split_off(at)) {
+                self.in_order.insert(place + 1, rest);
+            }
+        }
     }
 
     /// Calls `with` for those that overlap a range.

@@ -24,6 +24,10 @@ pub(crate) struct SendMark {
     /// 0: none.
     pub(crate) ip_id: u16,
     pub(crate) form: PacketForm,
+    /// Length of the whole packet in sequence space.
+    pub(crate) len: u32,
+    /// The packet is told of with bytes that it carried before these: they came again apart.
+    pub(crate) told_before: bool,
 }
 
 impl SendMark {

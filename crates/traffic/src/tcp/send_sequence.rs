@@ -423,6 +423,7 @@ impl SendSequence {
         settled: &mut impl FnMut(&Transmitted, &SendMark, Fate),
     ) {
         let mut superfluous = None;
+        self.queue.cut((start, end), mark.len);
         self.queue.overlapping(start, end, |sent| {
             if sent.settled {
                 superfluous.get_or_insert((sent.start, sent.end, (sent.syn, sent.fin)));

@@ -158,6 +158,8 @@ impl Connection {
             timestamp: header.timestamps.map(|(value, _)| value),
             ip_id: packet.ip_id,
             form: packet.esp.map_or(PacketForm::Plain, |esp| esp.form),
+            len: u32::try_from(header.sequence_len()).unwrap_or(u32::MAX),
+            told_before: false,
         };
         if let Some(ticks) = mark.timestamp {
             self.sides[own].clock.take(ticks, packet.time);
@@ -231,7 +233,7 @@ impl Connection {
                         (mark.time, mark.frame),
                     )
                 };
-                sent.marks().map(of)
+                sent.marks().filter(|mark| !mark.told_before).map(of)
             })
         })
     }
@@ -392,6 +394,8 @@ fn settlement(
             form: mark.form,
         }),
         sent_once: sent.copies.is_empty(),
+        packet: mark.len,
+        cut: mark.len < sent.first.len,
         fate,
         shown,
     }
@@ -405,5 +409,9 @@ fn note<'a>(
     settled: &'a mut Vec<Settlement>,
 ) -> impl FnMut(&Transmitted, &SendMark, Fate) + use<'a> {
     let shown = (by.time, by.frame);
-    move |sent, mark, fate| settled.push(settlement(ids, own, (sent, mark), fate, shown))
+    move |sent, mark, fate| {
+        if !mark.told_before || fate == Fate::Arrived {
+            settled.push(settlement(ids, own, (sent, mark), fate, shown));
+        }
+    }
 }
