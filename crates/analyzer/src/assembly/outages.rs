@@ -93,14 +93,26 @@ fn end_where_clients_come_back(record: &Record, stretches: &mut [Interval]) {
             } else {
                 after.reverse()
             };
-            let Some(delivered) = record.traffic.first_delivered((back.new, direction)) else {
+            let side = (back.new, direction);
+            let Some(delivered) = record
+                .traffic
+                .first_delivered(side)
+                .or_else(|| first_sealed(record, side))
+            else {
                 continue;
             };
             let undelivered = &mut interval.facts.undelivered;
             undelivered.dead = undelivered.dead.map(|(first, last)| (first, last.max(back.time)));
-            go_on(record, interval, (back.new, direction), (delivered, back.frame));
+            go_on(record, interval, side, (delivered, back.frame));
         }
     }
+}
+
+/// The first packet of a side, where no key shows what it carries.
+fn first_sealed(record: &Record, side: Side) -> Option<Timestamp> {
+    let all = record.sas.associations().iter();
+    let own = all.filter(|sa| (sa.tunnel, sa.direction) == side && sa.inner_ends().is_empty());
+    own.filter_map(|sa| Some(sa.first?.0)).min()
 }
 
 /// Ends an outage with a packet of another tunnel.
@@ -267,12 +279,17 @@ fn end_of(record: &Record, interval: &Interval) -> OutageEnd {
         let exchange = record.sas.associations().get(sa as SaIndex)?.exchange?;
         record.timeline.exchanges().get(exchange)?.ike_sa
     };
+    let elsewhere = |sa: u32| {
+        let sa = record.sas.associations().get(sa as SaIndex);
+        sa.is_some_and(|sa| sa.tunnel != interval.facts.tunnel as TunnelIndex)
+    };
     match (interval.facts.frames.1, interval.facts.spis) {
         (None, _) => OutageEnd::End,
         (Some(_), (Some(old), Some(new))) if old != new => match (ike_sa(old), ike_sa(new)) {
             (Some(before), Some(after)) if before != after => OutageEnd::NewIkeSa,
             _ => OutageEnd::NewSa,
         },
+        (Some(_), (None, Some(new))) if elsewhere(new) => OutageEnd::NewSa,
         (Some(_), _) => OutageEnd::OldSa,
     }
 }

@@ -1,4 +1,5 @@
-//! Clients that come back from another address with a new IKE SA, as after a nightly reconnect: the same inner addresses show who it is.
+//! Clients that come back from another address with a new IKE SA, as after a nightly reconnect: the same inner addresses show who it is, or, where no
+//! key shows these, the end of the session of their access line.
 
 use crate::pipeline::record::Record;
 use foldhash::HashMap;
@@ -6,6 +7,7 @@ use rekeyscope_ipsec::rekey::slot;
 use rekeyscope_ipsec::sa::tunnel::TunnelIndex;
 use rekeyscope_model::analysis::{Certainty, Direction, Event, EventKind};
 use rekeyscope_model::time::Timestamp;
+use rekeyscope_traffic::LEAST_TIMEOUT;
 use std::collections::BTreeSet;
 use std::net::IpAddr;
 
@@ -22,6 +24,7 @@ pub(crate) struct Reconnection {
     /// The first message of the client at its new address.
     pub(crate) time: Timestamp,
     pub(crate) frame: u64,
+    known: Certainty,
 }
 
 /// A tunnel as its SAs and exchanges show it.
@@ -66,7 +69,11 @@ pub(crate) fn reconnections(record: &Record) -> Vec<Reconnection> {
                 && old.begins.is_some_and(|first| first < begins)
                 && old.client_last.is_some_and(|last| last < begins.0)
         });
-        let old = olds.max_by_key(|old| old.client_last)?;
+        let proven = olds.copied().max_by_key(|old| old.client_last);
+        let (old, known) = match proven {
+            Some(old) => (old, Certainty::Proven),
+            None => (of_one_line(record, &seen, new)?, Certainty::Inferred),
+        };
         Some(Reconnection {
             old: old.tunnel,
             new: new.tunnel,
@@ -75,9 +82,30 @@ pub(crate) fn reconnections(record: &Record) -> Vec<Reconnection> {
             from_client: (old.from_client, new.from_client),
             time: begins.0,
             frame: begins.1,
+            known,
         })
     };
     seen.iter().filter_map(before).collect()
+}
+
+/// The tunnel that a new one without inner addresses goes on: the session of the access line ended between them, and nobody else goes on behind that
+/// or comes back.
+fn of_one_line<'a>(record: &Record, seen: &'a [SeenTunnel], new: &SeenTunnel) -> Option<&'a SeenTunnel> {
+    let begins = new.begins?;
+    let ends = &record.pppoe_ended;
+    let place = ends.partition_point(|end| *end < begins);
+    let end = *ends.get(place.checked_sub(1)?)?;
+    let next = ends.get(place).copied();
+    let all = seen
+        .iter()
+        .filter(|own| own.gateway == new.gateway && own.inner.is_empty());
+    let (olds, news): (Vec<_>, Vec<_>) = all.partition(|own| own.begins < Some(end));
+    let came_back = |own: &&&SeenTunnel| next.is_none_or(|next| own.begins < Some(next));
+    let last = olds.into_iter().max_by_key(|old| old.client_last)?;
+    let alone = news.iter().filter(came_back).all(|own| own.tunnel == new.tunnel);
+    // What was on its way comes behind the end.
+    let silent = last.client_last < Some(end.0.plus_nanos(LEAST_TIMEOUT).min(begins.0));
+    (alone && silent && new.inner.is_empty() && last.client != new.client).then_some(last)
 }
 
 fn seen(record: &Record) -> Vec<SeenTunnel> {
@@ -124,6 +152,6 @@ pub(super) fn events(record: &Record) -> impl Iterator<Item = Event> {
         by: Some(own.from),
         from: Some(own.from.to_string()),
         to: Some(own.to.to_string()),
-        ..Event::at(EventKind::AddressChanged, Certainty::Proven, own.time, own.frame)
+        ..Event::at(EventKind::AddressChanged, own.known, own.time, own.frame)
     })
 }
