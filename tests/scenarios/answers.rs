@@ -527,6 +527,42 @@ fn a_line_that_its_provider_ends_comes_back_with_another_address() {
     }
 }
 
+/// ```text
+/// client ◀══▶ server  data; the server deletes the IKE SA
+/// client ◀══▶ another server  data from then on, or all the time
+/// ```
+/// Another client that begins just then shows nothing of the first one's data.
+#[test]
+fn a_tunnel_without_keys_is_replaced_by_one_that_carries_more_from_then_on() {
+    const OTHER: [u8; 4] = [10, 9, 0, 9];
+    for (takes_over, client, server) in [(true, 2, OTHER), (true, 3, [10, 9, 0, 1]), (false, 2, OTHER)] {
+        let mut first = World::new();
+        first.steady(BEFORE);
+        first.check_v2(true);
+        first.steady(BEFORE);
+        first.delete_ike_sa_v2(false);
+        let mut second = another(client);
+        (second.server, second.answers_from) = (server, server);
+        second.check_v2(true);
+        let before = first.now + 1_000_000_000 - second.now;
+        match takes_over {
+            true => second.step(before),
+            false => second.steady(before / 1_000_000),
+        }
+        second.steady(AFTER);
+        first.beside(second);
+        let lines = answer_lines(&analyzed_without_keys(first));
+        let takes_over = takes_over && client == 2;
+        assert!(lines.headline.contains("at 24.0"), "{lines:?}");
+        assert_eq!(lines.headline.contains("nothing since"), !takes_over, "{lines:?}");
+        assert_eq!(
+            lines.why.contains("probably went on there"),
+            takes_over,
+            "{lines:?}"
+        );
+    }
+}
+
 /// The capture is at the receiver of an upload. Its large packets do not come, and pings do.
 #[test]
 fn large_packets_that_do_not_come_are_missed_between_small_ones() {

@@ -3,7 +3,7 @@
 use crate::assembly::datagrams::{Unacknowledged, without_sa};
 use crate::assembly::limits::EnforcedLimits;
 use crate::assembly::scene::{Explored, HeardIke, heard, scene};
-use crate::events::reconnections;
+use crate::events::{reconnections, replaced};
 use crate::pipeline::record::Record;
 use rekeyscope_impact::explain::explain;
 use rekeyscope_ipsec::rekey::attempt::AttemptSeen;
@@ -20,6 +20,7 @@ use rekeyscope_traffic::{
     CarriedKind, Interval, LEAST_TIMEOUT, ShownBy, Standstill, StandstillKind, Undelivered,
 };
 use std::collections::HashMap;
+use std::net::IpAddr;
 
 /// An attempt this close to the last data that arrived has to do with it: the busy host's scheduling (0.2 s), a queue before the
 /// capture point, and a round trip lie between.
@@ -60,7 +61,7 @@ pub(crate) fn outages(found: Explored<'_>, stretches: &[Interval]) -> Vec<Outage
     let silent = silent_peers(found, &messages, &stretches);
     stretches.extend(silent);
     end_where_clients_come_back(record, &mut stretches);
-    end_where_another_tunnel_goes_on(record, &mut stretches, ends);
+    end_where_another_tunnel_goes_on(found, &mut stretches, ends);
     let stretches = one_of_each(stretches);
     let explanations = explain(&scene(found, &stretches, false));
     let explained = stretches.into_iter().zip(explanations);
@@ -129,17 +130,19 @@ fn go_on(record: &Record, interval: &mut Interval, side: Side, (delivered, frame
 }
 
 /// An outage that is open when both directions of its hosts go on in another tunnel ends with the first packet there.
-fn end_where_another_tunnel_goes_on(record: &Record, stretches: &mut [Interval], ends: Timestamp) {
-    let both = record.flows.gone_over(ends);
-    for gone in both.into_iter().filter(|gone| gone.until.is_none()) {
-        let (src, dst) = gone.ends;
+fn end_where_another_tunnel_goes_on(found: Explored<'_>, stretches: &mut [Interval], ends: Timestamp) {
+    let record = found.record;
+    let read = record.flows.gone_over(ends).into_iter();
+    let both = read.chain(replaced(record, found.events, ends));
+    for gone in both.filter(|gone| gone.until.is_none()) {
+        let hosts_of = |(src, dst): (IpAddr, IpAddr)| [Some((src, dst)), Some((dst, src))];
+        let hosts = gone.ends.map_or([None; 2], hosts_of);
         let (begin, frame) = gone.begin;
         let open = stretches.iter_mut().filter(|interval| {
-            let hosts = record.traffic.addresses(interval);
             interval.facts.undelivered.open
                 && interval.facts.tunnel as usize == gone.from.0
                 && interval.from < begin
-                && [Some((src, dst)), Some((dst, src))].contains(&hosts)
+                && hosts.contains(&record.traffic.addresses(interval))
         });
         for interval in open {
             let direction = match interval.facts.direction == gone.from.1 {

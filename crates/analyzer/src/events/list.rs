@@ -30,7 +30,8 @@ pub(crate) fn events(sources: &EventSources<'_>) -> EventList {
     events.extend(checks::of(sources));
     events.extend(moves::moves(record));
     events.extend(reconnections::events(record));
-    events.extend(other_tunnels::of(sources, ends));
+    let gone = other_tunnels::of(sources, &events, ends);
+    events.extend(gone);
     events.extend(fragments::of(sources, ends));
     events.extend(inner_control::of(sources, ends));
     events.extend(sas::of(sources));

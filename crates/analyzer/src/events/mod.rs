@@ -37,5 +37,6 @@ mod turns;
 mod unreachable;
 
 pub(crate) use list::{EventList, events};
+pub(crate) use other_tunnels::replaced;
 pub(crate) use reconnections::{Reconnection, reconnections};
 pub(crate) use sources::EventSources;

@@ -3,17 +3,19 @@
 
 use crate::events::reconnections;
 use crate::events::sources::EventSources;
+use crate::pipeline::record::Record;
 use crate::traffic::GoneOver;
+use rekeyscope_ipsec::rekey::slot;
 use rekeyscope_ipsec::sa::association::Association;
 use rekeyscope_ipsec::sa::tunnel::{Side, TunnelIndex};
 use rekeyscope_model::analysis::{Certainty, Direction, Event, EventKind};
 use rekeyscope_model::chance::LEAST_NOT_BY_CHANCE;
 use rekeyscope_model::time::Timestamp;
-use rekeyscope_traffic::{INITIAL_WINDOW, LEAST_TIMEOUT, LONGEST_ACK_DELAY, PacketSilence};
+use rekeyscope_traffic::{INITIAL_WINDOW, LEAST_REST, LEAST_TIMEOUT, LONGEST_ACK_DELAY, PacketSilence};
 use std::collections::HashSet;
 
-/// The events of all tunnels. Inner connections prove them; where no key shows these, the moment tells.
-pub(super) fn of(sources: &EventSources<'_>, ends: Timestamp) -> Vec<Event> {
+/// The events of all tunnels. Inner connections prove them; where no key shows these, the moment tells. `events`: those of Deletes among them.
+pub(super) fn of(sources: &EventSources<'_>, events: &[Event], ends: Timestamp) -> Vec<Event> {
     let traffic = &sources.record.traffic;
     // A client that comes back from another address is told as one that moved.
     let moved: HashSet<Tunnels> = reconnections(sources.record)
@@ -35,7 +37,73 @@ pub(super) fn of(sources: &EventSources<'_>, ends: Timestamp) -> Vec<Event> {
     let flows = sources.record.flows.gone_over(ends);
     let read = flows.into_iter().filter(counts).filter(|gone| is_first(gone));
     let read = read.filter_map(|gone| event(sources, gone, Certainty::Proven));
-    read.chain(sealed(sources, ends)).collect()
+    let replaced = replaced(sources.record, events, ends).into_iter();
+    let replaced = replaced.filter_map(|gone| event(sources, gone, Certainty::Inferred));
+    read.chain(sealed(sources, ends)).chain(replaced).collect()
+}
+
+/// Tunnels without keys whose SAs were deleted, and that carry nothing since, while another one of the same client carries more both ways at once: by
+/// half of what these had carried, at least.
+pub(crate) fn replaced(record: &Record, events: &[Event], ends: Timestamp) -> Vec<GoneOver> {
+    let deletes = events
+        .iter()
+        .filter(|event| EventKind::DELETES.contains(&event.kind) && event.successor != Some(true));
+    deletes
+        .filter_map(|delete| took_over(record, delete, ends))
+        .collect()
+}
+
+fn took_over(record: &Record, delete: &Event, ends: Timestamp) -> Option<GoneOver> {
+    let at = delete.time;
+    let (old, tunnels) = (delete.tunnel?, &record.tunnels.tunnels);
+    let is_sealed = |tunnel: TunnelIndex| {
+        let all = record.sas.of_tunnel(tunnel).iter();
+        let mut own = all.map(|&sa| &record.sas.associations()[sa]);
+        own.all(|sa| sa.inner_ends().is_empty())
+    };
+    let last = |direction| record.traffic.last_esp((old, direction));
+    let stops = |direction| last(direction).is_some_and(|last| last <= at.plus_nanos(LONGEST_ACK_DELAY));
+    if !Direction::BOTH.into_iter().all(stops) || !is_sealed(old) {
+        return None;
+    }
+    let first = record.totals.first_time?;
+    let length = at.nanos_since(first).min(ends.nanos_since(at));
+    let (before, after) = ((at.plus_nanos(-length), at), (at, at.plus_nanos(length)));
+    let packets = |(tunnel, direction): Side, span| record.meters.packets_within(tunnel, direction, span);
+    let takes = |from: Side, to: Side| {
+        let most = packets(from, before);
+        let more = packets(to, after) - packets(to, before);
+        most >= f64::from(INITIAL_WINDOW) && 2.0 * more >= most
+    };
+    let goes_on = |new: TunnelIndex| {
+        let sides = |way| [old, new].map(|tunnel| (tunnel, tunnels[tunnel].published(way)));
+        let both = Direction::BOTH.map(sides);
+        let begins = |[from, to]: [Side; 2]| {
+            let data = record.traffic.sealed(to.0, to.1)?.data;
+            let first = data.into_iter().find(|run| run.from > at)?;
+            Some((from, to, (first.from, first.frames.0)))
+        };
+        let all = both.iter().all(|[from, to]| takes(*from, *to));
+        let (from, to, begin) = both
+            .into_iter()
+            .filter(|_| all)
+            .filter_map(begins)
+            .min_by_key(|own| own.2)?;
+        // A transfer that goes on makes no longer pause.
+        let at_once = begin.0.nanos_since(at) <= LEAST_REST;
+        at_once.then_some(GoneOver {
+            from,
+            to,
+            begin,
+            packets: packets(to, after).round() as u64,
+            until: None,
+            ends: None,
+        })
+    };
+    // Another client of the same gateway has data of its own.
+    let client = |tunnel: TunnelIndex| tunnels[tunnel].ends[slot(tunnels[tunnel].published(Direction::AToB))];
+    let others = (0..tunnels.len()).filter(|&new| new != old && client(new) == client(old) && is_sealed(new));
+    others.filter_map(goes_on).min_by_key(|gone| gone.begin)
 }
 
 /// A tunnel, and the one that data went into.
@@ -65,7 +133,7 @@ fn sealed(sources: &EventSources<'_>, ends: Timestamp) -> Vec<Event> {
                 begin: new.first?,
                 packets: new.counters.packets,
                 until: Some(silence.to),
-                ends: (old.src, old.dst),
+                ends: None,
             };
             event(sources, gone, Certainty::Inferred)
         };

@@ -55,8 +55,8 @@ pub(crate) struct GoneOver {
     /// The next packet of that direction here, or the end of the capture, where those of the other direction come through the first tunnel still; `None` where they
     /// went over, too.
     pub(crate) until: Option<Timestamp>,
-    /// Inner addresses, sender and receiver.
-    pub(crate) ends: (IpAddr, IpAddr),
+    /// Inner addresses, sender and receiver; `None` where no key shows them.
+    pub(crate) ends: Option<(IpAddr, IpAddr)>,
 }
 
 impl FlowState {
@@ -214,7 +214,7 @@ impl FlowTable {
                 begin,
                 packets: new.packets,
                 until: alone.then_some(until),
-                ends: (flow.src, flow.dst),
+                ends: Some((flow.src, flow.dst)),
             })
         };
         // The first flow of two hosts and two tunnels stands for all.

@@ -321,7 +321,10 @@ explains-connection-dead = { $count ->
    *[other] { $bytes } packets of this connection were lost, small ones among them
 }, while echoes between the same hosts were answered all the time. The tunnel works: a firewall or host behind { $who } probably dropped the connection.
 explains-deleted-elsewhere = with the IKE SA its child SAs ended. A new one stood { $took } later and carries other inner addresses: connections of the old address do not go on.
-explains-deleted-replaced = { $who } ended the tunnel, and this data went on in both directions in the tunnel of { $instead }.
+explains-deleted-replaced = { $who } ended the tunnel, and { $went ->
+    [inferred] ESP in the tunnel of { $instead } rose both ways just then: this data probably went on there.
+   *[proven] this data went on in both directions in the tunnel of { $instead }.
+}
 explains-slow-exchange = the data waited for the new SA, whose exchange began at { $moment }.
 explains-slow-renewal = { explains-slow-exchange }
 explains-l2tp-closed = a message of L2TP or PPP ended the session inside the tunnel; IPsec went on.

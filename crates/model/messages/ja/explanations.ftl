@@ -289,7 +289,10 @@ explains-too-big-inside = { $router } がトンネル内の ICMP で、その先
 }通知しましたが、{ $from } は { $to } へより大きいパケットを送り続けました。
 explains-connection-dead = そのコネクションのパケット { $bytes } 個が小さいものも含めて失われ、同じホスト間のエコーにはずっと応答がありました。トンネルは動作しています。{ $who }の先のファイアウォールかホストがそのコネクションを破棄したと推定されます。
 explains-deleted-elsewhere = IKE SA とともに Child SA も削除されました。{ $took }後にできた新しい SA は別の内側アドレスを運ぶため、古いアドレスのコネクションは続きません。
-explains-deleted-replaced = { $who }がこのトンネルを終了させ、このデータは両方向とも { $instead } のトンネルに切り替わって続きました。
+explains-deleted-replaced = { $who }がこのトンネルを終了させ、{ $went ->
+    [inferred] ちょうどその時から { $instead } のトンネルの ESP が両方向で増えています。このデータはそちらに切り替わって続いたと推定されます。
+   *[proven] このデータは両方向とも { $instead } のトンネルに切り替わって続きました。
+}
 explains-slow-exchange = データは { $moment }に始まった鍵交換が終わるのを待っていました。
 explains-slow-renewal = { explains-slow-exchange }
 explains-l2tp-closed = トンネル内の L2TP または PPP のメッセージがセッションを終了しました。IPsec は続いています。

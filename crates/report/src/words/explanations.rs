@@ -132,6 +132,7 @@ impl<'a> Explained<'a> {
             Certainty::Read | Certainty::Proven => String::new(),
         };
         let change = event.is_some_and(|event| event.from.is_some());
+        let instead = evidence_of(self.focus.analysis, e, EventKind::OtherTunnel);
         let count = match e.cause {
             ExplanationCause::Unexplained if e.count.is_none() => self.time.swallowed,
             _ => e.count.unwrap_or(0),
@@ -206,13 +207,8 @@ impl<'a> Explained<'a> {
             .with("moment", self.began())
             .with("from", from)
             .with("to", to)
-            .with("instead", name(self.instead()))
-    }
-
-    /// The tunnel in which the data went on.
-    fn instead(&self) -> Option<&'a String> {
-        let gone = evidence_of(self.focus.analysis, self.time.explanation, EventKind::OtherTunnel)?;
-        gone.to.as_ref()
+            .with("instead", name(instead.and_then(|gone| gone.to.as_ref())))
+            .with("went", instead.map_or("", |gone| gone.known.as_str()))
     }
 
     /// The certainty, or that echo requests alone, in fragments or not, show it.
