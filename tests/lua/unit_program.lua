@@ -101,6 +101,44 @@ check.truth(#loaded.esp > 0 and string.find(said, "cannot read x.pcap", 1, true)
 _, _, said = load_with({ k = CHARON }, "k", prints("error: unexpected argument '--claims' found\n"))
 check.truth(string.find(said, "does not know `keys --claims`", 1, true), "an older program")
 
+---------------------------------------------------------------------------------------------------- one that hangs
+
+check.begin("hangs")
+-- The sentences of a log that a program of this text reads in a second; the rows that were loaded.
+local function load_by(text)
+  local path = os.tmpname()
+  local file = io.open(path, "w")
+  file:write("#!/bin/sh\n" .. text)
+  file:close()
+  os.execute("chmod 700 " .. path)
+  local fs = {
+    read = function(name)
+      return name == "k" and CHARON or nil
+    end,
+    run = function(command)
+      local pipe = io.popen(command)
+      local printed = pipe:read("*a")
+      pipe:close()
+      return printed
+    end,
+  }
+  local by = source.load(fs, { keylog = "k", from = "test", program = path }, { seconds = 1 })
+  os.remove(path)
+  return table.concat(by.sentences, "\n"), #by.esp
+end
+if not on_windows then
+  local NAMES_ITSELF = '[ "$1" != -V ] || { echo rekeyscope 0.0.9; exit; }\n'
+  for name, text in pairs({ ["at once"] = "", ["at work"] = NAMES_ITSELF }) do
+    local told, rows = load_by(text .. "exec sleep 60\n")
+    check.truth(string.find(told, "did not end within 1 s", 1, true) and string.find(told, "in a terminal", 1, true), name .. ": " .. told)
+    check.truth(not string.find(told, "ended by the plugin", 1, true), name .. ": the shell's word is not shown")
+    check.equal(rows, 0, name .. ": nothing is guessed")
+  end
+  local told, rows = load_by(NAMES_ITSELF .. "yes '#' | head -c 300000; echo '" .. ROW .. "'; echo 'rekeyscope: read'\n")
+  check.truth(string.find(told, "read", 1, true) and rows == 2, "more than a pipe holds is read: " .. told)
+  check.truth(string.find(load_by("exit 127\n"), "is not installed here", 1, true), "one that does not start is missing still")
+end
+
 ---------------------------------------------------------------------------------------------------- where it is missing
 
 check.begin("missing")

@@ -2,6 +2,7 @@
 
 local keys = require("rekeyscope_keys")
 local packets = require("rekeyscope_packets")
+local program = require("rekeyscope_program")
 local report = require("rekeyscope_report")
 local sa = require("rekeyscope_sa")
 local source = require("rekeyscope_source")
@@ -63,8 +64,6 @@ local function add_row_buttons(new, rekeys)
   end)
 end
 
--- Desktops call a program dead that does not draw for 5 s (mutter's check-alive-timeout), and offer to end it.
-local PATIENCE_S = 2
 local STILL_READS = "rekeyscope is still reading this capture: Answer, below, asks again.\n"
   .. "If it never ends, `rekeyscope CAPTURE` in a terminal shows how far it gets."
 
@@ -72,7 +71,7 @@ function gui.show_table(context)
   local state = context.accounts.state
   local answer, text, said = context.ask and context.ask(), nil, nil
   local function look()
-    said = answer and answer(PATIENCE_S)
+    said = answer and answer(program.PATIENCE_S)
     text = report.all(state, answer and (said or STILL_READS))
     return text
   end

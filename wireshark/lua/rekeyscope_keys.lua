@@ -274,6 +274,8 @@ function keys.load(self)
     accepts_chacha = major > 4 or (major == 4 and minor >= 6),
     user_esp = store.user_part(fs.read(table_path(profile, TABLES[1]))),
     user_ike = store.user_part(fs.read(table_path(profile, TABLES[2]))),
+    -- A window has to draw again soon; whoever waits in a terminal sees that and can end it.
+    seconds = self.is_gui and program.PATIENCE_S or nil,
   })
   if not loaded then
     self.say(reason)
@@ -373,7 +375,7 @@ end
 -- A sentence that says why a log cannot be loaded, or nil.
 function keys.try(self, path, capture)
   local choice = { keylog = path, from = "the dialog", capture = capture, program = self.choice.program }
-  local loaded, reason = source.load(fs, choice, {})
+  local loaded, reason = source.load(fs, choice, { seconds = program.PATIENCE_S })
   if not loaded then
     return reason
   elseif #loaded.esp == 0 and #loaded.ike1 == 0 then

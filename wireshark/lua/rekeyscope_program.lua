@@ -8,6 +8,9 @@ local program = {}
 -- Wireshark's text windows begin that wide.
 program.WIDTH = 78
 
+-- Desktops call a program dead that does not draw for 5 s (mutter's check-alive-timeout), and offer to end it.
+program.PATIENCE_S = 2
+
 -- Programs that the desktop starts do not know the folders that a shell adds.
 local BEFORE = "COLUMNS=" .. program.WIDTH .. ' PATH="$PATH:$HOME/.cargo/bin:/usr/local/bin:/opt/homebrew/bin" '
 local BEFORE_ON_WINDOWS = "set COLUMNS=" .. program.WIDTH .. "&& "
@@ -16,6 +19,13 @@ local OLD = "the rekeyscope that is installed does not know `keys --claims`: ins
 local NOT_NAMED = "the name of %s holds a sign that the system's command line cannot take: rename it"
 local HOW = "Install rekeyscope for cost and cause: `cargo install --path crates/analyzer`."
 local NAP, NAPS_PER_SECOND = "sleep 0.1", 10
+-- A function of the shell that ends a command after so many naps. The shell counts them, because what waits for a
+-- reader of more than a pipe holds would never end while Lua only looks on.
+local ENDS = "ends() { \"$@\" 2>&1 & left=%d; while kill -0 $! 2>/dev/null; do if [ $left = 0 ]; then kill -9 $!;"
+  .. " echo '%s'; return 1; fi; left=$((left - 1)); " .. NAP .. "; done; wait $!; }; "
+local ENDED = "rekeyscope: ended by the plugin"
+local HUNG = "rekeyscope did not end within %d s, so what it alone reads was not loaded: see in a terminal whether"
+  .. " `rekeyscope keys CAPTURE --keys LOG --export wireshark DIR` ends, and load DIR then"
 local NOTHING_SAID = "rekeyscope: it ended without an answer"
 
 -- Quotes a word for the shell; nil where the shell can take no such word. cmd.exe puts a variable's value in between
@@ -30,7 +40,8 @@ function program.quoted(word, windows)
 end
 
 -- Makes a command of the program, which first names itself: an output that begins otherwise is the shell's. Returns nil
--- and a sentence where a word cannot be quoted. options: { program, windows }.
+-- and a sentence where a word cannot be quoted. options: { program, windows, seconds }: a shell ends the program after
+-- the seconds, where any are given; cmd.exe cannot.
 function program.command(words, options)
   local parts = { program.quoted(options.program or "rekeyscope", options.windows) or "" }
   for index, word in ipairs(words) do
@@ -38,6 +49,10 @@ function program.command(words, options)
     if not parts[index + 1] then
       return nil, string.format(NOT_NAMED, word)
     end
+  end
+  if options.seconds and not options.windows then
+    return BEFORE .. "; export COLUMNS PATH; " .. string.format(ENDS, options.seconds * NAPS_PER_SECOND, ENDED)
+      .. "ends " .. parts[1] .. " -V && ends " .. table.concat(parts, " ")
   end
   local name, command = parts[1] .. " -V 2>&1 && ", table.concat(parts, " ") .. " 2>&1"
   -- cmd.exe takes the first and the last quotation mark off.
@@ -72,7 +87,8 @@ local function read(output)
 end
 
 -- Returns rows of Wireshark's tables for key files, and sentences; with the capture keys are derived and proved.
--- Returns nil and a sentence when that did not work; nil alone when the program is not installed.
+-- Returns nil and a sentence when that did not work; nil alone when the program is not installed. options: { program,
+-- windows, files, capture, seconds }.
 function program.tables(run, options)
   local words = { "keys", "--export", "wireshark", "-" }
   if options.capture then
@@ -82,8 +98,11 @@ function program.tables(run, options)
     append(append(words, "", { "--claims", "--" }), "", options.files)
   end
   local command, reason = program.command(words, options)
-  local output = behind_name(command and run(command))
-  if not output then
+  local printed = command and run(command) or ""
+  local output = behind_name(printed)
+  if string.find(printed, ENDED, 1, true) then
+    return nil, string.format(HUNG, options.seconds)
+  elseif not output then
     return nil, reason
   end
   local rows, sentences = read(output)

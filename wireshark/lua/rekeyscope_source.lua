@@ -281,12 +281,12 @@ local function unread(log, parsed, n)
 end
 
 -- Reads with the program what was not read here. Returns what is known then, and the sentences about it.
-local function with_program(fs, choice, input, parsed)
+local function with_program(fs, choice, input, parsed, seconds)
   if not fs.run or not wants_program(parsed, input.capture) then
     return parsed, nil
   end
   local found, said = program.tables(fs.run, {
-    program = choice.program, windows = fs.is_windows, files = input.files, capture = input.capture,
+    program = choice.program, windows = fs.is_windows, files = input.files, capture = input.capture, seconds = seconds,
   })
   if found then
     local by_program = keylog.parse(found)
@@ -348,9 +348,10 @@ local function sentences(log, parsed, esp, ike, said)
   return list, advice
 end
 
--- Reads the chosen log. options: { accepts_chacha, user_esp, user_ike }. Returns { esp, ike1, sentences, advice, known,
--- masked } or nil and a sentence. `known` and `masked` are sets of SPIs; `advice` is a sentence for when an SA of the
--- capture turns out to have no key, or nil.
+-- Reads the chosen log. options: { accepts_chacha, user_esp, user_ike, seconds }; the program may take that many
+-- seconds, or as long as it likes. Returns { esp, ike1, sentences, advice, known, masked } or nil and a sentence.
+-- `known` and `masked` are sets of SPIs; `advice` is a sentence for when an SA of the capture turns out to have no key,
+-- or nil.
 function source.load(fs, choice, options)
   local input = input_of(fs, choice)
   if not input then
@@ -362,7 +363,7 @@ function source.load(fs, choice, options)
     parsed.unsupported[#parsed.unsupported + 1] = "folder"
   end
   local said
-  parsed, said = with_program(fs, choice, input, parsed)
+  parsed, said = with_program(fs, choice, input, parsed, options.seconds)
   local seen = source.seen_table(choice.seen)
   local esp = rows.esp(parsed.entries, {
     accepts_chacha = options.accepts_chacha, user = options.user_esp, seen = seen,
