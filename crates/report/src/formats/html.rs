@@ -137,7 +137,7 @@ fn unbroken(text: &str) -> String {
         let digit_follows = rest.peek().is_some_and(char::is_ascii_digit);
         match c {
             ' ' if after_digit && !digit_follows => out.push('\u{a0}'),
-            '–' if after_digit && digit_follows => out += "\u{2060}–\u{2060}",
+            '–' | '～' if after_digit && digit_follows => out.extend(['\u{2060}', c, '\u{2060}']),
             _ => out.push(c),
         }
         after_digit = c.is_ascii_digit();
@@ -242,6 +242,10 @@ mod tests {
             "5\u{a0}of 7\u{a0}at 0.01\u{2060}–\u{2060}0.61\u{a0}s: 1.1\u{a0}s of 16\u{a0}s (7.0\u{a0}%)."
         );
         assert_eq!(unbroken("22.58 秒以後"), "22.58\u{a0}秒以後");
+        assert_eq!(
+            unbroken("0.51～1.53 秒停止"),
+            "0.51\u{2060}～\u{2060}1.53\u{a0}秒停止"
+        );
     }
 
     #[test]

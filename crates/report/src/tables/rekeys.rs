@@ -25,13 +25,10 @@ pub(crate) fn rekeys(focus: &Focus, tunnel: usize, most: usize) -> Table {
 
 /// The rekeys of one tunnel that cost most, at most `most`, in time order; none that cost nothing.
 pub(crate) fn costliest_rekeys(focus: &Focus, tunnel: usize, most: usize) -> Table {
-    let cost = |rekey: &Rekey| {
-        let seconds = focus.shown(rekey).and_then(|impact| impact.cost_seconds);
-        seconds.filter(|s| !format::is_nothing(*s))
-    };
+    let cost = |rekey: &Rekey| words::cost_seconds(focus, rekey);
     let mut costly: Vec<&Rekey> = focus.rekeys(tunnel).collect();
-    costly.retain(|rekey| is_hurt(rekey) || cost(rekey).is_some());
-    costly.sort_by(|a, b| cost(b).unwrap_or(0.0).total_cmp(&cost(a).unwrap_or(0.0)));
+    costly.retain(|rekey| is_hurt(rekey) || cost(rekey) != 0.0);
+    costly.sort_by(|a, b| cost(b).total_cmp(&cost(a)));
     costly.truncate(most);
     costly.sort_by_key(|rekey| rekey.index);
     of_rekeys(focus, tunnel, &costly)

@@ -23,6 +23,12 @@ pub(crate) fn effect(t: &Catalogue, impact: Option<&RekeyImpact>) -> String {
     }
 }
 
+/// The seconds that a rekey cost the direction that is shown; 0 where that is nothing or not known.
+pub(crate) fn cost_seconds(focus: &Focus, rekey: &Rekey) -> f64 {
+    let seconds = focus.shown(rekey).and_then(|impact| impact.cost_seconds);
+    seconds.filter(|s| !format::is_nothing(*s)).unwrap_or(0.0)
+}
+
 /// `lost 0.23 s` of a rekey that hurt; nothing of others.
 pub(crate) fn cost_of(focus: &Focus, rekey: &Rekey) -> Option<String> {
     let impact = focus.shown(rekey).filter(|_| is_hurt(rekey))?;

@@ -37,7 +37,7 @@ pub(crate) use common::{
     lost_between, overlay, overlay_sentences, overlay_value, program, protocol, suite, trigger,
     trigger_in_full, trigger_kind, trigger_rules, tunnel,
 };
-pub(crate) use cost::{cost_of, effect};
+pub(crate) use cost::{cost_of, cost_seconds, effect};
 pub(crate) use events::{change_of_address, events};
 pub(crate) use keys::{key_file, key_status, missing_keys, road};
 pub(crate) use verdict::{counted, in_full, rates, share_of_gap, verdict};

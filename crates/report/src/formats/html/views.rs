@@ -75,6 +75,14 @@ impl<'a> TunnelView<'a> {
         pairs.sort();
         pairs.dedup();
         let mut sentences = vec![t.word("page-timeline-caption")];
+        let counted = self.counted_rekeys();
+        sentences.extend(counted.map(|counted| fill!(t, "page-timeline-marks", counted)));
+        let mut attempts = self.focus.analysis.attempts_of(self.tunnel());
+        sentences.extend(
+            attempts
+                .any(words::is_trouble)
+                .then(|| t.word("page-timeline-attempts")),
+        );
         sentences
             .extend((!pairs.is_empty()).then(|| fill!(t, "page-timeline-pairs", pairs = t.joined(&pairs))));
         t.sentences(&sentences)

@@ -5,9 +5,9 @@ use crate::plot::canvas::{Canvas, Drawn, link};
 use crate::plot::label::effect_of;
 use crate::plot::style::{self, at, px};
 use crate::plot::timeline::frame::{AXIS, LEFT, RunDrawing, TITLE};
-use crate::words::cost_of;
 use crate::words::focus::{began, is_hurt, number};
 use crate::words::format;
+use crate::words::{cost_of, cost_seconds};
 use plotters::element::{PathElement, Rectangle, Text};
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 use plotters::style::{Color, RGBColor};
@@ -59,10 +59,11 @@ impl RunDrawing<'_> {
         Ok(())
     }
 
-    /// Numbers above the marks, the hurt ones first, as far as there is room.
+    /// Numbers above the marks as far as there is room: first those of rekeys that hurt, the costliest before others.
     pub(super) fn draw_labels(&self, root: &Canvas) -> Drawn<()> {
         let mut taken: Vec<(i32, i32)> = Vec::new();
         let mut ordered: Vec<&&Rekey> = self.rekeys.iter().collect();
+        ordered.sort_by(|a, b| cost_seconds(self.focus, b).total_cmp(&cost_seconds(self.focus, a)));
         ordered.sort_by_key(|r| !is_hurt(r));
         // The numbers stand above the first curve.
         let has_curve = self.lanes.iter().any(|lane| lane.direction.is_some());
