@@ -85,15 +85,16 @@ missing-keys-half =
 missing-keys-line-ikev1 = The Quick Modes of the IKE SA with the initiator cookie { $spi } stay closed: its SKEYID_e (or Ka) would open them, and with its SKEYID_d beside that give the keys of every SA that they negotiate without PFS.
 missing-keys-line-ikev2 = The exchanges of the IKE SA with the initiator's SPI { $spi } stay closed: its SK_ei and SK_er would open them, and with its SK_d beside those give the keys of every SA that they negotiate without PFS; SKEYSEED alone does both.
 missing-keys-masked = Masked keys: `show ipsec sa` gives keys on the serial console only, and IKE keys only in part; the key-info log below gives them whole.
+missing-keys-wrong = None of the keys that were read fits: they are of another run or another tunnel.
 missing-keys-how = Yamaha NVR/RTX: `ipsec ike log 1 key-info` and `syslog debug on` before the tunnel comes up, then `show log`. strongSwan: charon's log at level 4, or `ip xfrm state` while the SA lives. Or Wireshark's own esp_sa file.
 missing-keys-where = Give such a file with --keys FILE, or put it beside the capture under one of these names: { $names }.
 key-file-no-format = no format recognised
 key-file = { $path }: { $formats }; { $esp }, { $ike }.
 key-file-problems =
     { $path }: { $formats }; { $esp }, { $ike }; { $count ->
-        [one] { $n } row
-       *[other] { $n } rows
-    } could not be read.
+        [one] { $n } problem
+       *[other] { $n } problems
+    }.
 diagnostic = { $sentence } (×{ $count })
 diagnostic-first = { $sentence } (×{ $count }, first in frame { $frame })
 warning = {"Warning: "}{ $sentence }
@@ -200,7 +201,6 @@ keys-all-roads = { $verified } of { $total } decrypted: { $roads }.
 keys-part = { $verified } of { $total } decrypted; { $without } without a key that fits.
 keys-part-roads = { $verified } of { $total } decrypted: { $roads }; { $without } without a key that fits.
 keys-no-file = None was given, and none found beside the capture.
-keys-not-sought = No key had to be sought among unlabelled bytes (the bound is { $each } trials per packet, { $all } in all).
 keys-sought = Keys were sought among unlabelled bytes with { $trials } (the bound is { $each } per packet, { $all } in all).
 keys-gave-up = Keys were sought among unlabelled bytes with { $trials }; the bound ({ $each } per packet, { $all } in all) ended the search before all bytes were tried: give a shorter log, cut around the time of the capture.
 

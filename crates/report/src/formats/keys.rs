@@ -105,19 +105,21 @@ fn key_files(page: &mut TerminalPage, t: &Catalogue, analysis: &Analysis, mining
         page.paragraph(&t.word("keys-no-file"));
     }
     list_key_files(page, t, &analysis.key_files, MOST_ENTRIES, more);
-    page.paragraph(&effort(t, mining));
+    if mining.trials > 0 {
+        page.paragraph(&effort(t, mining));
+    }
 }
 
 /// The trials that unlabelled keys took, and the most that they may take.
 fn effort(t: &Catalogue, mining: MiningEffort) -> String {
     let trials = format::counted(t, "counted-trials", mining.trials);
     let (each, all) = (format::count(mining.most_per_packet), format::count(mining.most));
-    let message = match (mining.trials, mining.gave_up) {
-        (0, _) => Message::new("keys-not-sought"),
-        (_, false) => Message::new("keys-sought").with("trials", trials),
-        (_, true) => Message::new("keys-gave-up").with("trials", trials),
+    let id = if mining.gave_up {
+        "keys-gave-up"
+    } else {
+        "keys-sought"
     };
-    t.say(&message.with("each", each).with("all", all))
+    fill!(t, id, trials, each, all)
 }
 
 fn more(page: &mut TerminalPage, t: &Catalogue, total: usize) {
@@ -144,7 +146,7 @@ mod tests {
         let text = render(&example::seven_rekeys(), MiningEffort::default(), AT_80);
         let first = text.lines().next().unwrap();
         assert!(first.starts_with("16 of 16 SAs decrypted: 16 "), "{first}");
-        assert!(!text.contains("What is missing") && text.contains("No key had to be sought"));
+        assert!(!text.contains("What is missing") && !text.contains("unlabelled"));
         assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
         let text = render(&example::empty(), MiningEffort::default(), AT_80);
         assert!(text.starts_with("No SA carries a packet"), "{text}");

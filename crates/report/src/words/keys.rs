@@ -1,7 +1,7 @@
 //! Keys: how far they are trusted, what is missing and how to get it.
 
 use crate::words::{clean, format, underivable};
-use rekeyscope_model::analysis::{Analysis, KeyFile, KeyStatus};
+use rekeyscope_model::analysis::{Analysis, KeyFile, KeyStatus, KeysFit};
 use rekeyscope_model::text::{Catalogue, Message};
 use std::collections::BTreeMap;
 
@@ -48,6 +48,7 @@ pub(crate) fn missing_keys(t: &Catalogue, analysis: &Analysis) -> Vec<String> {
     let total: u64 = by_status.values().sum();
     let missing = format::number_of("missing-keys", total).with("list", t.joined(&list));
     out.push(t.say(&missing));
+    out.extend((analysis.keys_fit() == KeysFit::Nothing).then(|| t.word("missing-keys-wrong")));
     out.extend(underivable::messages(analysis).iter().map(|m| t.say(m)));
     out.extend(
         underivable::lines_that_would_open(analysis)
