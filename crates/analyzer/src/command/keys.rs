@@ -126,10 +126,13 @@ impl<'a> ExportPlace<'a> {
         let texts = made.texts();
         let mut told = Vec::new();
         if let Export::Wireshark(folder) = self.export {
+            let plural = |n| if n == 1 { "" } else { "s" };
             told.push(format!(
-                "wrote {} SAs and {} IKE SAs to the tables in {}",
+                "wrote {} SA{} and {} IKE SA{} to the tables in {}",
                 made.esp_rows,
+                plural(made.esp_rows),
                 made.ike_rows,
+                plural(made.ike_rows),
                 folder.display()
             ));
             told.extend(self.write_files(&texts, replacement)?);

@@ -52,7 +52,7 @@ Examples:
   rekeyscope trace.pcapng --iperf3 run.json --overlay cpu.csv --html report.html
   rekeyscope report analysis.json --svg plots  what --json wrote, rendered again
   rekeyscope trace.pcapng --json - | jq .answer
-  tcpdump -r big.pcap -w - esp or udp port 500 | rekeyscope - --keys esp_sa
+  tcpdump -r big.pcap -w - esp or port 500 or 4500 | rekeyscope - -k esp_sa
   rekeyscope trace.pcapng --tunnel 203.0.113.7 one client of several
   rekeyscope trace.pcapng --also-from far.pcapng
                                                what was lost on the way
