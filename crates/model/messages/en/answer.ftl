@@ -31,7 +31,7 @@ why-shared = { $all ->
     [yes] This explains all { $of } rekeys that hurt.
    *[no] This explains { $n } of { $of } that hurt.
 }
-why-slow-return = Of these { $cost } nothing arrived for { $silent }; for the rest the rate was still below the usual.
+why-slow-return = Of these { $cost } nothing arrived for { $silent }; in the rest the rate was not back yet.
 why-silence-alone = nothing was lost in that silence, so an application that pauses there would look the same{ $keys ->
     [none] {" "}without keys
    *[some] {""}: nobody acknowledges datagrams
@@ -62,7 +62,7 @@ why-at-the-limit = it ran at { $observed }{ $how ->
     [beside] {""}
    *[best] ; { $own } is the best that was seen
 }.
-why-largest = of { $lost } lost, { $seconds } ({ $share }) went to something else than the rekeys: { $label }.
+why-largest = of { $lost } lost, a cause that is not the rekeys took the most: { $label }, { $seconds } ({ $share }).
 why-largest-two = of { $lost } lost, two causes that are not the rekeys took almost as much each: { $label }, { $seconds } ({ $share }), and { $other }, { $others } ({ $theirs }).
 why-idle = the sender had nothing to send for { $seconds } of { $whole }: that is no fault of the VPN.
 why-queue = a full queue delays every packet by up to { $delay }.

@@ -201,7 +201,7 @@ explains-refused-child = the new IKE SA came about without a child SA: the answe
 explains-given-up = { $count ->
     [one] one check
    *[other] { $count } checks
-} got no answer, and then a new IKE SA took the place of the old one. { $who } answered the request for it at once, so it was reachable: either checks or their answers were lost, or { $who } had restarted.
+} got no answer, and then a new IKE SA took the place of the old one. The request for it was answered at once, so { $who } was reachable: either checks or their answers were lost, or it had restarted.
 explains-given-up-too-soon = { $who } lives and answered a check after { $took }, when the other side had taken the tunnel down and begun a new IKE SA: the way is slow, as with a full queue.
 explains-given-up-alive = { $count ->
     [one] one check
@@ -226,12 +226,12 @@ explains-new-sa-lost = { $count ->
     [0] what was
     [one] one packet
    *[other] { $count } packets
-} sent on the new SA from its first packet on did not arrive: { $who } did not have it yet.
+} sent first on the new SA did not arrive: { $who } did not have it yet.
 explains-second-tunnel = { $count ->
     [0] what was
     [one] one packet
    *[other] { $count } packets
-} sent on the new SA from its first packet on did not arrive. Two IKE SAs between the same ends make SAs beside each other: what goes through one of the two tunnels is lost.
+} sent first on the new SA did not arrive. Two IKE SAs between the same ends make SAs beside each other: what goes through one of the two tunnels is lost.
 explains-first-number = { $count ->
     [one] the first packet
    *[other] the first { $count } packets
@@ -279,7 +279,7 @@ explains-path-silent = neither ESP nor IKE came from either side { $span ->
 }.
 explains-first-fragments = of { $bytes } ESP packets of { $who } only the first fragment came, none of the others, and small packets passed: something on the way drops fragments.
 explains-large-packets = packets of up to { $bytes } bytes passed, and full-sized ones did not, so the limit lies between them.
-explains-large-or-all = no full-sized packet was acknowledged. Replies to echoes of { $who } (up to { $bytes } bytes) left for it meanwhile, and these packets do not show whether they arrived.
+explains-large-or-all = no full-sized packet was acknowledged. Replies to pings of { $who } (up to { $bytes } bytes) were sent meanwhile, and these packets do not show whether they arrived.
 explains-large-never-passed = packets of up to { $bytes } bytes passed, and full-sized ones never did: the limit lies between them.
 explains-compressed = each packet of { $who } that was lost is compressed (IPComp), and no such packet ever passed. Packets of up to { $bytes } bytes that are not compressed did.
 explains-no-mtu = packets of up to { $bytes } bytes passed, and those of { $lost } and more did not. No MTU is so small: each link of the Internet passes 1,280 bytes (RFC 8200).
@@ -339,7 +339,7 @@ explains-unexplained = { $known ->
     }, and no failure of the tunnel that would explain it.
 }
 explains-lost-before = they were lost before this capture: ESP numbers are missing { $count } times in it, and no event of the tunnel would explain that.
-outage-dead = The way was closed for { $dead }; then the sender waited for its retransmission timer.
+outage-dead = The fault itself lasted { $dead }; then the sender still waited for its retransmission timer.
 outage-timer = After that the sender still waited for its retransmission timer.
 outage-slow-answers = Answers of { $who } took { $took } of that{ $eap ->
     [yes] {" "}(EAP asks several times, and its RADIUS server may be slow)
@@ -356,12 +356,13 @@ outage-connections = { $n } connections stood still{ $never ->
 outage-unused = For the rest of the silence nothing was sent on the new SA.
 outage-taken-back = Then { $who } deleted the new SA, too, and had none until the next one.
 outage-renewal-computed = The renewal took { $took }, { $computed } of it for computing keys (DH).
+outage-renewal-all-computed = The renewal took { $took }, nearly all of it for computing keys (DH).
 outage-brought-back = A renewal at { $moment } ended the silence. An SA that had ended there{ $esp ->
     [udp] , a lost NAT mapping, a restart and an interrupted path
    *[plain] , a restart and an interrupted path
 } look alike in this capture.
 outage-since-renewal = It began with the renewal at { $moment }.
-outage-moments = They began at { $list }.
+outage-moments = The outages began at { $list }.
 outage-earlier = { $count ->
     [one] It had happened once before.
    *[other] It had happened { $n } times before.
@@ -411,7 +412,7 @@ cure-unanswered = see in the log of { $who } whether these requests came: it may
    *[plain] a filter for UDP 500
 }. If large messages alone are lost, use IKE fragmentation or a group with smaller keys (an elliptic curve).
 cure-answer-lost = find what loses IKE messages between the ends (a full queue, a filter, NAT), and raise the lifetime of the SAs, so that fewer renewals can be hit. If large messages alone are lost, use IKE fragmentation or a group with smaller keys (an elliptic curve).
-cure-answered-late = find what loses IKE messages between the ends (a full queue, a filter, NAT), and let a renewal begin so early that a repeated request is answered before the SA ends (strongSwan: `rekey_time` or `rekey_bytes` further below `life_time` or `life_bytes`). If large messages alone are lost, use IKE fragmentation or a group with smaller keys (an elliptic curve).
+cure-answered-late = find what loses IKE messages between the ends (a full queue, a filter, NAT), and start renewals early enough for a repeated request to be answered before the SA ends (strongSwan: `rekey_time` or `rekey_bytes` further below `life_time` or `life_bytes`). If large messages alone are lost, use IKE fragmentation or a group with smaller keys (an elliptic curve).
 cure-ike-fragments = switch IKE fragmentation on at both ends (strongSwan: `fragmentation = yes`), or use a group with smaller keys (an elliptic curve).
 cure-given-up = find what drops checks (INFORMATIONAL, UDP 500 and 4500) or the answers of { $who } to them; a dead peer detection that waits longer (strongSwan: `retransmit_tries`) only hides it. The log of { $who } tells whether it restarted.
 cure-collision = let one side alone renew, with limits well below the other's, and keep random margins.
@@ -436,7 +437,7 @@ cure-session-ended = nothing at the VPN: ask the provider why it ends the sessio
 cure-came-back = let { $other } notice sooner that a client is gone (check more often, give up after fewer checks; Yamaha: `ipsec ike keepalive use N on dpd 5 2`), or take a second tunnel of the same client beside the old one. Until then: delete the old SA there by hand (Yamaha: `ipsec sa delete`).
 cure-silent-came-back = { cure-came-back }
 cure-source-changed = let { $who } send from one address alone (strongSwan: `local_addrs` of the connection, `charon.interfaces_ignore` for the other interfaces, `mobike = no`). In IKEv2 only the side that set the tunnel up may move.
-cure-peer-silent = capture at the end of { $who }, too: that tells whether { $who } or the path fell silent. The rekeys are not the cause.
+cure-peer-silent = capture on the side of { $who }, too: that tells whether { $who } or the path fell silent. The rekeys are not the cause.
 cure-silent-at-rest = nothing where { $who } slept, was switched off or left its network; else capture at its end, too. The rekeys are not the cause.
 cure-silent-renewed = look into the log of { $who } at { $from } (SA deleted, restarted?){ $esp ->
     [udp] , send NAT keepalives at least every 20 s,
@@ -444,7 +445,7 @@ cure-silent-renewed = look into the log of { $who } at { $from } (SA deleted, re
 } and capture there, too.
 cure-silent-without-ike = capture IKE (UDP 500 and 4500), too: its messages tell why the SA ended before the next one began.
 cure-unheard = capture at the other end, and look at the way from { $who } to it: a filter, a NAT mapping, the path. The rekeys are not the cause.
-cure-esp-silent = capture at the end of { $who }, too: that tells whether it sent ESP, and see there whether it still has its SAs (strongSwan: `swanctl --list-sas`).{ $esp ->
+cure-esp-silent = capture on the side of { $who }, too: that tells whether it sent ESP, and see there whether it still has its SAs (strongSwan: `swanctl --list-sas`).{ $esp ->
     [udp] {" "}Send NAT keepalives at least every 20 s.
    *[plain] {""}
 }
@@ -494,7 +495,7 @@ cure-capture-hole = give the keys (--keys FILE): they show whether the path lost
 cure-unexplained = { $known ->
     [cut] send what needs no fragments: let the gateway tell the tunnel's MTU (ICMP), or clamp the MSS. Look for what drops fragments at { $who } (a filter, `scrub` of pf), and capture
    *[other] capture
-} at the end of { $who }, too: that would tell where the packets were lost.
+} on the side of { $who }, too: that would tell where the packets were lost.
 # Neither registry nor policy nor IKEv2 changes the limit
 cure-windows = { $part }{ $most }. No setting moves the limit: 250,000 kB is what Windows proposes.
 cure-windows-ready = let { $gateway } use a new SA as soon as the exchange is over (another version or system)

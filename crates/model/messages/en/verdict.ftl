@@ -36,7 +36,7 @@ verdict-bounded = { $used ->
    *[other] None of { $used } rekeys slowed this { $direction } by more than { $bound }.
 }
 verdict-bounded-without-keys = { $used ->
-    [one] The only rekey measured stopped this { $direction } for no more than { $bound }.
+    [one] The only rekey measured did not stop this { $direction } for more than { $bound }.
    *[other] None of { $used } rekeys stopped this { $direction } for more than { $bound }.
 }
 verdict-inconclusive = { $used ->

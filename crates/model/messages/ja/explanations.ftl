@@ -323,6 +323,7 @@ outage-connections = 止まったコネクションは { $n } 本です{ $never 
 outage-unused = その後の停止中は、新しい SA で何も送られていません。
 outage-taken-back = その後{ $who }は新しい SA も削除し、次の SA まで SA がありませんでした。
 outage-renewal-computed = リキーには { $took }かかり、そのうち { $computed }は鍵計算（DH）でした。
+outage-renewal-all-computed = リキーには { $took }かかり、そのほとんどは鍵計算（DH）でした。
 outage-brought-back = { $moment }に始まったリキーで途絶は終わりました。{ $esp ->
     [udp] SA の寿命、NAT マッピングの期限切れ、再起動、経路の中断のどれが原因か
    *[plain] SA の寿命、再起動、経路の中断のどれが原因か

@@ -9,7 +9,7 @@ finding-both-directions-loss = { $direction }: { $missing } 個の ESP パケッ
 finding-packet-loss = { $direction }: { $missing } 個の ESP パケット（{ $share }）がキャプチャに届いていません。キャプチャ地点より手前での損失です。逆方向の通信は比較するには少なすぎます。
 finding-behind-window = { $direction }: ESP パケット { $late } 個（{ $share }）が、後続の { $window } 個以上に追い越されて到着しました。{ $lost ->
     [seen] 再送されているため、受信側がリプレイウィンドウより古いものとして破棄しています。
-   *[unseen] リプレイウィンドウが { $window } の受信側は、これらを破棄します。
+   *[unseen] リプレイウィンドウが { $window } の受信側ならこれらを破棄しますが、実際に破棄されたかは分かりません。
 }
 finding-damaged = { $direction }: ESP パケット { $damaged } 個（{ $share }）が壊れて届きました（ICV 不一致）。{ $by ->
     [capture] 内側の TCP はその内容に確認応答したため、壊したのはキャプチャです

@@ -21,15 +21,17 @@ pub(super) fn duration(text: &str) -> Option<String> {
     Some(pairs.collect::<Option<Vec<_>>>()?.join(" "))
 }
 
-/// `0.19–0.33 秒` as `0.19～0.33 秒`: the sign between two figures.
+/// `0.19–0.33 秒` as `0.19～0.33 秒`: each sign between two figures.
 pub(super) fn range(text: &str) -> String {
-    let is_digit = |c: Option<char>| c.is_some_and(|c| c.is_ascii_digit());
-    match text.split_once('–') {
-        Some((from, to)) if is_digit(from.chars().last()) && is_digit(to.chars().next()) => {
-            format!("{from}～{to}")
-        }
-        _ => text.to_owned(),
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text.chars().peekable();
+    let mut after_digit = false;
+    while let Some(c) = rest.next() {
+        let between = after_digit && rest.peek().is_some_and(char::is_ascii_digit);
+        out.push(if c == '–' && between { '～' } else { c });
+        after_digit = c.is_ascii_digit();
     }
+    out
 }
 
 /// A number or a range of numbers, perhaps with a sign.

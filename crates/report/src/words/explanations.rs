@@ -429,12 +429,12 @@ impl<'a> Explained<'a> {
                     None => self.time.is_left_unused(took.1).then(|| t.word("outage-unused")),
                 };
                 let took = range(t, took);
-                let computed = self.time.explanation.computed_seconds;
+                let own = self.time.explanation.computed_seconds;
                 let all = self.time.spread(|e| e.computed_seconds);
-                let said = match all.filter(|_| computed.is_some_and(|own| 2.0 * own >= seconds)) {
-                    Some(computed) => {
-                        fill!(t, "outage-renewal-computed", took, computed = range(t, computed))
-                    }
+                let computed = all.filter(|_| own.is_some_and(|own| 2.0 * own >= seconds));
+                let said = match computed.map(|computed| range(t, computed)) {
+                    Some(computed) if computed == took => fill!(t, "outage-renewal-all-computed", took),
+                    Some(computed) => fill!(t, "outage-renewal-computed", took, computed),
                     None => fill!(t, "outage-renewal-took", took),
                 };
                 Some(t.sentences(&Vec::from_iter([said].into_iter().chain(unused))))
