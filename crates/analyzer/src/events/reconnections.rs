@@ -103,7 +103,7 @@ fn of_one_line<'a>(record: &Record, seen: &'a [SeenTunnel], new: &SeenTunnel) ->
     let came_back = |own: &&&SeenTunnel| next.is_none_or(|next| own.begins < Some(next));
     let last = olds.into_iter().max_by_key(|old| old.client_last)?;
     let alone = news.iter().filter(came_back).all(|own| own.tunnel == new.tunnel);
-    // What was on its way comes behind the end.
+    // Packets that were on their way come behind the end.
     let silent = last.client_last < Some(end.0.plus_nanos(LEAST_TIMEOUT).min(begins.0));
     (alone && silent && new.inner.is_empty() && last.client != new.client).then_some(last)
 }

@@ -1,4 +1,5 @@
-//! What rekeys cost beside what else a transfer lost time to, and the explanation that most of them share.
+//! Facts by which an answer about the cost of rekeys is chosen: their cost beside what else a transfer lost time to, and the explanation that
+//! most of them share.
 
 use crate::explain::{ExplainedTime, cost_row, leads, names_renewal, told_loss, told_loss_beside};
 use rekeyscope_model::analysis::{
@@ -48,7 +49,7 @@ impl<'a> Cost<'a> {
         self.most.filter(|line| cost_row(line.label).has_cure)
     }
 
-    /// The same, where it lost most to something else than rekeys.
+    /// The line that lost most, where it is another than that of the rekeys.
     pub(super) fn most_beside_rekeys(&self) -> Option<&'a AccountLine> {
         self.most.filter(|line| line.label != AccountLabel::Rekey)
     }

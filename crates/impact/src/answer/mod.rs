@@ -71,7 +71,7 @@ pub enum ToldAnswer<'a> {
     Standstill(ToldStandstill, &'a Impact),
     /// A renewal failed for good, and no outage shows it.
     FailedRenewal(ToldRenewal<'a>),
-    /// What rekeys cost.
+    /// The cost of rekeys, or what a transfer lost more to.
     Cost(ToldCost<'a>),
     /// No transfer in a tunnel; so many renewals were seen.
     NoVerdict {

@@ -21,20 +21,20 @@ pub enum Reason<'a> {
     Lost(&'a Account, &'a AccountLine, Option<&'a AccountLine>),
     /// The transfer ran at this rate, bit/s, and this is what it is held against; `reached` where it ran as fast as its path was seen to carry.
     Rate {
-        /// Its rate.
+        /// The rate of the transfer.
         observed_bps: f64,
-        /// Its own best rate.
+        /// The best rate of the transfer.
         own_bps: f64,
         /// The source of that.
         own_from: OwnRate,
-        /// It reached that of its path.
+        /// The transfer reached the rate of its path.
         reached: bool,
     },
     /// A standing queue delays packets by so many milliseconds.
     Queue(f64),
-    /// What the rekeys that hurt share, of so many.
+    /// The explanation that rekeys share which hurt, of so many.
     Rekeys(SharedExplanation<'a>, usize),
-    /// The same behind something that cost more.
+    /// Such an explanation behind something that cost more.
     RekeysToo(SharedExplanation<'a>),
     /// The silences took so many seconds, and the cost is more.
     SlowReturn(f64, f64),
@@ -44,9 +44,9 @@ pub enum Reason<'a> {
     SilenceAlone,
     /// The commonest reason by the ledger, of so many rekeys, of so many that hurt.
     Commonest(LedgerWhy, usize, usize),
-    /// Nothing tells.
+    /// No reason is seen.
     NoCause,
-    /// No rekey lies in the transfer.
+    /// Every rekey lies outside the transfer.
     Outside,
     /// Datagrams without acknowledgements.
     Datagrams,

@@ -12,7 +12,7 @@ use rekeyscope_model::analysis::{
 };
 use std::net::IpAddr;
 
-/// What to do.
+/// The thing to do.
 #[derive(Debug, Clone)]
 pub enum Remedy<'a> {
     /// The whole line, by the name of its message.
@@ -25,7 +25,7 @@ pub enum Remedy<'a> {
     Cure(Cure<'a>),
     /// One cure of something else than rekeys, which it names.
     Other(Cure<'a>),
-    /// The same, where the rekeys cost so few seconds that they need none.
+    /// One cure of something else, beside rekeys that cost so few seconds that they need none.
     NotRekeys(Cure<'a>, f64),
     /// Two cures, the first of what cost more.
     Both([Cure<'a>; 2]),
@@ -45,7 +45,7 @@ pub struct Cure<'a> {
 /// The thing that a cure is about.
 #[derive(Debug, Clone)]
 pub enum CureOf<'a> {
-    /// What a label of the account says.
+    /// The advice of a label of the account.
     Label(AccountLabel),
     /// A replay check that drops packets.
     Late,
@@ -68,7 +68,7 @@ pub struct LongerLifetime {
     pub learnt: bool,
     /// The side that begins all of the renewals: a responder of IKEv1 takes over the lifetime that the initiator proposes.
     pub by: Option<IpAddr>,
-    /// That side may be Windows.
+    /// The client may be Windows, and renews.
     pub perhaps_windows: bool,
     /// Seconds that were negotiated, which stay.
     pub seconds: Option<u64>,
@@ -97,7 +97,7 @@ impl<'a> Cost<'a> {
         }
     }
 
-    /// Where rekeys do no harm, and no line of the account has a cure.
+    /// The remedy beside rekeys that do no harm, where no line of the account has a cure.
     fn of_no_harm(&self) -> Remedy<'a> {
         let (analysis, headline) = (self.analysis, self.headline);
         match self.most.map(|line| line.label) {

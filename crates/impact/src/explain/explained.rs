@@ -93,7 +93,7 @@ impl<'a> ExplainedTime<'a> {
         }
     }
 
-    /// The same in a sentence that speaks of others, too.
+    /// Takes the explanations of others along that a sentence speaks of.
     pub fn of_all(self, alike: impl Iterator<Item = &'a Explanation>) -> Self {
         ExplainedTime {
             alike: alike.collect(),

@@ -302,7 +302,7 @@ const LEAST_LINK_MTU: u64 = 1_280;
 /// Headers around the bytes that are counted here: IPv6 and UDP outside, ESP (header, IV, padding, ICV of 16 bytes), IPv6 and TCP inside.
 const MOST_HEADERS: u64 = 40 + 8 + (8 + 16 + 17 + 16) + 40 + 20;
 
-/// Whether any link passes a packet with so many bytes of payload.
+/// Tells whether any link passes a packet with so many bytes of payload.
 pub(super) fn is_below_any_mtu(bytes: u64) -> bool {
     bytes + MOST_HEADERS <= LEAST_LINK_MTU
 }

@@ -32,7 +32,7 @@ impl<'a> Explained<'a> {
         self.time.explanation
     }
 
-    /// The same in a sentence that speaks of others, too.
+    /// Takes the explanations of others along that a sentence speaks of.
     pub(crate) fn of_all(&self, alike: impl Iterator<Item = &'a Explanation>) -> Self {
         Explained::new(self.focus, self.time.clone().of_all(alike))
     }

@@ -168,7 +168,7 @@ impl PairDelivery {
         if let Some((candidate, passed)) = self.only_small.last_mut().filter(|(_, passed)| passed.cut) {
             match settled.fate {
                 Fate::Arrived => passed.larger_since = passed.larger_since.max(settled.packet),
-                // Its bytes come again later than those that ended the stretch.
+                // Copies of these bytes come later than those that ended the stretch.
                 Fate::Swallowed if candidate.contains(settled.time) && settled.packet > passed.largest => {
                     candidate.in_vain.push(LostPacket::of(settled), 0);
                 }

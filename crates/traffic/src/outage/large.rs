@@ -141,7 +141,7 @@ impl LargeSegments {
         ))
     }
 
-    /// Whether nothing as large as a packet in vain has ever arrived.
+    /// Tells whether nothing as large as a packet in vain has ever arrived.
     pub(super) fn never_arrived(&self, in_vain: &InVain) -> bool {
         let least = in_vain.span().and_then(|(_, last)| in_vain.smallest_until(last));
         least.is_some_and(|least| least > self.arrived)
@@ -160,7 +160,7 @@ impl LargeSegments {
         let first = begin.time;
         let rested = first.plus_nanos(-before.rto);
         let delivered = self.delivered.filter(|last| cut.is_none() || last.time > rested);
-        // Where none as large ever arrived, what passed right before the first one shows that the way was open.
+        // If none as large ever arrived, what passed right before the first one shows that the way was open.
         let open = match cut.is_some() && self.never_arrived(&in_vain) {
             true => rested,
             false => first,

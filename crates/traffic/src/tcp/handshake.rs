@@ -13,7 +13,7 @@ struct Syn {
     time: Timestamp,
     /// Shift of its window scale option.
     scale: Option<u8>,
-    /// Its MSS option.
+    /// MSS option.
     mss: Option<u16>,
 }
 

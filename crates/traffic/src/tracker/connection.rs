@@ -72,7 +72,7 @@ pub(crate) struct Unanswered {
     pub(crate) direction: Direction,
     /// Time of the acknowledgement.
     pub(crate) since: Timestamp,
-    /// Its frame.
+    /// Frame of the acknowledgement.
     pub(crate) frame: u64,
     /// The round trip between the ends.
     pub(crate) round_trip: i64,

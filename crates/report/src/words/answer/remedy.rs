@@ -51,7 +51,7 @@ fn expected(focus: &Focus, cure: &Cure<'_>, part: Option<&str>) -> String {
     )
 }
 
-/// The same with what it is about, and what that cost; `alone` where no other cure stands beside it.
+/// A cure with what it is about, and what that cost; `alone` where no other cure stands beside it.
 fn about(focus: &Focus, cure: &Cure<'_>, alone: bool) -> String {
     let (label, seconds) = (loss_label(focus.t, cure.lost.0), amount(cure.lost.1, cure.lost.1));
     let text = expected(focus, cure, (!alone).then_some(label.as_str()));
