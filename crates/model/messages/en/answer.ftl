@@ -129,7 +129,10 @@ do-unknown = Do: look at the table of rekeys and their display filters (-v).
 answer-cut = The packets of { $total } were cut (snap length), so their keys cannot be checked: counted in ESP bytes.
 answer-cut-some = The packets of { $missing } of { $total } were cut (snap length), so their keys cannot be checked and their ESP bytes are counted. `tcpdump -s 0` captures whole packets.
 answer-wrong-keys = The keys that were read fit none of { $total }, counted in ESP bytes: --keys FILE gives those of this run.
-answer-keys = Keys are missing for { $missing } of { $total }, so their ESP bytes are counted: --keys FILE (the router's log, or a Wireshark table) may show more.{ $one_line ->
+answer-keys = Keys are missing for { $missing } of { $total }, so their ESP bytes are counted: { $file ->
+    [none] --keys FILE (the router's log, or a Wireshark table) may show more.
+   *[path] no key was found in { $file }; the router's log at its debug level or a Wireshark table (--keys FILE) may have some.
+}{ $one_line ->
     [yes] {" "}The keys of the IKE SA that -v names open all that were negotiated in it without PFS.
    *[no] {""}
 }

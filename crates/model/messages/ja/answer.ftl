@@ -112,7 +112,10 @@ do-unknown = 対策: リキーの表と表示フィルター（-v）を調べて
 answer-cut = { $total }のパケットは途中で切られているため（snaplen）、鍵を確かめられません。転送量は ESP のバイト数で数えています。
 answer-cut-some = { $total }のうち { $missing } 個はパケットが途中で切られているため（snaplen）、鍵を確かめられず、転送量は ESP のバイト数で数えています。パケット全体は `tcpdump -s 0` でキャプチャできます。
 answer-wrong-keys = 読み込んだ鍵は { $total }のどれにも合わず、転送量は ESP のバイト数で数えています。このキャプチャの鍵は --keys FILE で指定できます。
-answer-keys = { $total }のうち { $missing } 個の鍵がなく、転送量は ESP のバイト数で数えています。--keys FILE（ルーターのログまたは Wireshark の鍵テーブル）を指定すると、さらに詳しく分かることがあります。{ $one_line ->
+answer-keys = { $total }のうち { $missing } 個の鍵がなく、転送量は ESP のバイト数で数えています。{ $file ->
+    [none] --keys FILE（ルーターのログまたは Wireshark の鍵テーブル）を指定すると、さらに詳しく分かることがあります。
+   *[path] { $file } には鍵がありませんでした。ルーターのデバッグログまたは Wireshark の鍵テーブルを --keys FILE で指定してください。
+}{ $one_line ->
     [yes] IKE SA 1 個の鍵があれば、PFS なしでネゴシエートされた SA をすべて復号できます（-v に表示）。
    *[no] {""}
 }

@@ -281,7 +281,12 @@ fn missing_keys(page: &mut TerminalPage, focus: &Focus) {
         } else {
             "no"
         };
-        page.paragraph(&fill!(focus.t, id, missing, total, one_line));
+        // A file was given, and it holds none.
+        let files = &focus.analysis.key_files;
+        let held = files.iter().any(|file| file.esp_keys > 0 || file.ike_keys > 0);
+        let given = files.first().filter(|_| !held);
+        let file = given.map_or_else(|| "none".to_owned(), |file| clean::line(&file.path));
+        page.paragraph(&fill!(focus.t, id, missing, total, one_line, file));
     }
 }
 
