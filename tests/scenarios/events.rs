@@ -1,6 +1,6 @@
 //! Events: each kind where it was planted, and nothing where something like it was.
 
-use super::outages::later_fragments_dropped;
+use super::outages::{later_fragments_dropped, later_fragments_never_come};
 use super::steps::{AFTER, BEFORE, GENEROUS, rekey_in_silence};
 use super::{ikev2, played_by_name};
 use crate::support::analyze_world;
@@ -358,6 +358,8 @@ fn first_fragments_alone_are_told_where_their_sender_waits() {
         let explanation = analysis.outages[0].explanation.as_ref().unwrap();
         assert_eq!(explanation.event, Some(found[0].index));
     }
+    let analysis = played(later_fragments_never_come, true);
+    assert_eq!(of(&analysis, EventKind::OnlySmallPass).len(), 1);
     // A capture that was chosen by ports has no later fragments, and another way may take them: the transfer goes on.
     let chosen = |w: &mut World| {
         w.nat_port = Some(31_000);

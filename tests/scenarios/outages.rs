@@ -655,6 +655,17 @@ pub(crate) fn later_fragments_dropped(w: &mut World) {
     w.steady(AFTER);
 }
 
+/// No later fragment of the server ever comes, and those of an upload before do.
+pub(crate) fn later_fragments_never_come(w: &mut World) {
+    w.mtu = Some(1_300);
+    w.rest_dropped = Some([10, 9, 0, 1]);
+    (w.download, w.upload) = (false, true);
+    w.steady(BEFORE);
+    (w.download, w.upload) = (true, false);
+    w.ping();
+    lose_beside_pings(w);
+}
+
 /// A full queue takes four of the server's echo requests, and the data beside them is acknowledged.
 pub(crate) fn echoes_lost_beside_data(w: &mut World) {
     w.steady(BEFORE);

@@ -77,6 +77,11 @@ impl Ways {
         if self.ways.len() >= MOST_WAYS && !self.ways.contains_key(&ends) {
             return;
         }
+        // The capture has later fragments where those of the other direction came.
+        let has_later = self
+            .ways
+            .get(&(packet.dst, packet.src))
+            .is_some_and(|way| way.later);
         let way = self.ways.entry(ends).or_default();
         if piece.offset > 0 {
             way.later = true;
@@ -94,7 +99,7 @@ impl Ways {
             return;
         };
         (way.begun, way.udp) = (way.begun + 1, udp);
-        if !way.later {
+        if !way.later && !has_later {
             return;
         }
         let alone = way.alone.get_or_insert(FirstFragments {

@@ -6,6 +6,7 @@ use crate::explain::remarks::refuses_child;
 use crate::explain::view::DELETE_OF_A_REKEY;
 use rekeyscope_model::analysis::{
     Analysis, Certainty, Event, EventKind, Exchange, ExchangeKind, Explanation, ExplanationCause, Mode,
+    Tunnel,
 };
 
 /// The name that stands for that of the cause in the messages `outage-…`, `explains-…` and `cure-…`, where the row has words of its own for what is
@@ -24,6 +25,9 @@ pub fn variant(analysis: &Analysis, time: &ExplainedTime<'_>) -> Option<&'static
         Cause::Refused if event.is_some_and(|e| refuses_child(analysis, e)) => Some("refused-child"),
         Cause::Refused if event.is_none_or(|e| e.notify.is_none()) => Some("refused-encrypted"),
         Cause::ByTurns if is(EventKind::NetworksByTurns) => Some("networks-by-turns"),
+        Cause::ByTurns if has_mode(analysis, tunnel, Mode::Transport) && has_address_of(exchange, ends) => {
+            Some("by-turns-transport")
+        }
         Cause::OneSided if event.is_none() && explanation.seconds.is_some() => Some("one-sided-newer"),
         Cause::OneSided if event.is_none() => Some("one-sided-alone"),
         Cause::OneSided if explanation.certainty == Certainty::Inferred => Some("one-sided-left"),
@@ -31,7 +35,7 @@ pub fn variant(analysis: &Analysis, time: &ExplainedTime<'_>) -> Option<&'static
             Some("other-path")
         }
         Cause::OtherTunnel
-            if explanation.certainty == Certainty::Proven && is_of_tunnel_mode(analysis, tunnel) =>
+            if explanation.certainty == Certainty::Proven && has_mode(analysis, tunnel, Mode::Tunnel) =>
         {
             Some("same-address")
         }
@@ -117,13 +121,16 @@ fn answers_from_elsewhere(analysis: &Analysis, tunnel: usize, change: &Event) ->
         })
 }
 
-/// Tells whether the SAs of a tunnel are chosen by the addresses inside (RFC 4301 §4.4.1): two whose data is mixed up have the same.
-fn is_of_tunnel_mode(analysis: &Analysis, tunnel: usize) -> bool {
-    let mut sas = analysis
-        .security_associations
-        .iter()
-        .filter(|sa| sa.tunnel == tunnel);
-    sas.any(|sa| sa.mode == Some(Mode::Tunnel))
+/// Tells whether SAs of a tunnel are of a mode. In tunnel mode they are chosen by the addresses inside (RFC 4301 §4.4.1): two whose data is mixed up
+/// have the same. In transport mode clients behind one NAT address look alike.
+fn has_mode(analysis: &Analysis, tunnel: usize, mode: Mode) -> bool {
+    analysis.sas_of(tunnel).any(|sa| sa.mode == Some(mode))
+}
+
+/// Tells whether the client that made another SA has the address of this tunnel's client, as behind one NAT.
+fn has_address_of(made: Option<&Exchange>, ends: Option<&Tunnel>) -> bool {
+    let client = made.and_then(|made| made.initiator);
+    client.is_some() && client == ends.map(|own| own.a)
 }
 
 /// The side that asks for an SA behind a Delete.

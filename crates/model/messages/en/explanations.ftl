@@ -292,6 +292,7 @@ explains-by-turns = each time { $to } sets up a new SA, ESP of { $who } to this 
     [proven] Both have the same address inside the tunnel.
    *[inferred] They may have the same identity or the same address inside the tunnel.
 }
+explains-by-turns-transport = each time { $to } sets up a new SA, ESP of { $who } to this client stops, and the other way round. In transport mode (L2TP) clients behind one NAT address look alike, and { $who } takes the newest SA for both.
 explains-other-tunnel = { $known ->
     [inferred] ESP of that direction stopped here as it began in the tunnel of { $to }
    *[proven] packets of connections that had come through this tunnel came through that of { $to } from then on
@@ -461,6 +462,7 @@ cure-large-never-passed = find the largest packet that passes (`ping` with DF), 
 cure-numbers-back = at { $who }, let the cluster synchronise ESP sequence numbers (or begin well above the last one known), or let the node that takes over rekey at once. The rekeys are not the cause.
 cure-left-out = see in the logs which traffic selectors the renewal negotiated, and let both ends ask for the same ones each time, with { $who } in them.
 cure-by-turns = at { $who }, give each client an identity and an inner address of its own, or let several log in with one (strongSwan: `unique = never`). The rekeys are not the cause.
+cure-by-turns-transport = { cure-other-tunnel }
 cure-other-tunnel = two clients behind one NAT address look alike in transport mode (L2TP), and { $who } takes the newest SA for both: use IKEv2 or another tunnel mode, one L2TP client for each NAT address, or marks for each SA at { $who } (strongSwan: the plugin `connmark`). The rekeys are not the cause.
 cure-same-address = { cure-by-turns }
 cure-other-path = make both directions use the same tunnel (routes, their metrics, BGP), or let the firewall that drops it accept data of a connection from either tunnel. The rekeys are not the cause.

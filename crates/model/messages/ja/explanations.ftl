@@ -263,6 +263,7 @@ explains-by-turns = { $who }からの ESP は、{ $to } の新しい SA が始�
     [proven] 両方のトンネル内アドレスが同じです。
    *[inferred] 識別子（ID）かトンネル内アドレスが同じ可能性があります。
 }
+explains-by-turns-transport = { $who }からの ESP は、{ $to } の新しい SA が始まるとこのクライアント宛てが途絶え、このクライアントの新しい SA が始まると { $to } 宛てが途絶えることを交互に繰り返しています。トランスポートモード（L2TP）では同じ NAT アドレスの内側のクライアントを区別できず、{ $who }は両方に最新の SA を使います。
 explains-other-tunnel = { $known ->
     [inferred] その向きの ESP は、{ $to } のトンネルで始まったときにこのトンネルで途絶えました。
    *[proven] このトンネルで届いていたコネクションのパケットが、{ $to } のトンネルで届くようになりました。
@@ -422,6 +423,7 @@ cure-large-never-passed = 通る最大のパケットを調べ（DF 付きの `p
 cure-numbers-back = { $who }のクラスターで ESP シーケンス番号を同期させる（または最後の番号より十分大きい値から始める）か、引き継いだノードがすぐに鍵を更新するようにしてください。リキーは原因ではありません。
 cure-left-out = リキーで合意されたトラフィックセレクターをログで調べ、毎回 { $who }を含む同じものを両側が要求するようにしてください。
 cure-by-turns = { $who }で、クライアントごとに別の識別子（ID）とトンネル内アドレスを割り当てるか、同じ識別子での複数ログインを許可してください（strongSwan: `unique = never`）。リキーは原因ではありません。
+cure-by-turns-transport = { cure-other-tunnel }
 cure-other-tunnel = 同じ NAT アドレスの内側にある二つのクライアントは、トランスポートモード（L2TP）では区別できず、{ $who }は両方に最新の SA を使います。IKEv2 などのトンネルモードを使うか、NAT アドレスごとに L2TP クライアントを一つにするか、{ $who }で SA ごとにマークを付けてください（strongSwan: `connmark` プラグイン）。リキーは原因ではありません。
 cure-same-address = { cure-by-turns }
 cure-other-path = 両方向が同じトンネルを通るようにする（経路、メトリック、BGP）か、破棄しているファイアウォールで、どちらのトンネルから届いたデータも許可してください。リキーは原因ではありません。

@@ -137,12 +137,10 @@ impl<'a> Explained<'a> {
             ExplanationCause::Unexplained if e.count.is_none() => self.time.swallowed,
             _ => e.count.unwrap_or(0),
         };
-        let other_client = || self.exchange()?.initiator;
         let (from, to) = match change {
-            false if self.is(ExplanationCause::ByTurns) => (
-                moment(self.focus, self.time.start),
-                said(other_client().map(|other| other.to_string())),
-            ),
+            false if self.is(ExplanationCause::ByTurns) => {
+                (moment(self.focus, self.time.start), said(self.other_client()))
+            }
             false if self.is(ExplanationCause::OneSided) => (
                 moment(self.focus, self.time.start),
                 side(t, self.tunnel(), self.peer()),
@@ -209,6 +207,16 @@ impl<'a> Explained<'a> {
             .with("to", to)
             .with("instead", name(instead.and_then(|gone| gone.to.as_ref())))
             .with("went", instead.map_or("", |gone| gone.known.as_str()))
+    }
+
+    /// The client that made the other SA; behind one NAT address its tunnel tells it apart.
+    fn other_client(&self) -> Option<String> {
+        let made = self.exchange()?;
+        let client = made.initiator?;
+        Some(match self.tunnel().is_some_and(|own| own.a == client) {
+            true => fill!(self.t(), "client-of-tunnel", client, tunnel = made.tunnel),
+            false => client.to_string(),
+        })
     }
 
     /// The certainty, or that echo requests alone, in fragments or not, show it.
