@@ -136,9 +136,9 @@ fn why(focus: &Focus, told: &ToldOutages<'_>, explained: &Explained<'_>) -> Stri
     let mut sentences = vec![fill!(t, "why-outage", text = explained.why())];
     // Behind a client that had to wait the transfer is another one.
     let waited = evidence_of(focus.analysis, told.explanation, EventKind::Unanswered).is_some();
-    // Small packets pass meanwhile.
-    let closed = !waited && !row_of(told.explanation.cause).lets_small_pass;
-    if let Some(no_way) = told.no_way_s.filter(|_| closed) {
+    // The way was not closed to small packets.
+    let open = told.explanation.seconds.is_none() && row_of(told.explanation.cause).lets_small_pass;
+    if let Some(no_way) = told.no_way_s.filter(|_| !waited && !open) {
         // A cause that says how long it lasted has told that the way was closed for so long.
         sentences.push(match told.explanation.seconds {
             Some(_) => t.word("outage-timer"),
