@@ -279,7 +279,7 @@ fn no_way(analysis: &Analysis, outage: &Outage) -> Option<f64> {
     (!is_open(outage) && is_shown && waited).then_some(no_way)
 }
 
-/// Tells whether the tunnel carries other inner addresses that had no outage for half of the time.
+/// Tells whether the tunnel carries other inner addresses that went on: for half of the outage, or through most of what followed theirs.
 pub fn others_pass(analysis: &Analysis, outage: &Outage) -> bool {
     let Some(pair) = outage.inner else {
         return false;
@@ -288,10 +288,10 @@ pub fn others_pass(analysis: &Analysis, outage: &Outage) -> bool {
         analysis.outages.iter().any(|other| {
             let theirs = other.inner;
             let same = theirs == Some(inner) || theirs == Some((inner.1, inner.0));
-            let both = end(other)
-                .min(end(outage))
-                .seconds_since(other.start.max(outage.start));
-            same && 2.0 * both >= outage.seconds
+            let begin = other.start.max(outage.start);
+            let both = end(other).min(end(outage)).seconds_since(begin);
+            let rest = end(outage).seconds_since(begin);
+            same && 2.0 * rest >= outage.seconds && 2.0 * both >= rest
         })
     };
     let all = |flow: &&Flow| flow.tunnel == outage.tunnel;
