@@ -690,6 +690,26 @@ fn an_outage_ends_when_packets_come_and_none_is_missing() {
     assert!(lines.headline.contains("nothing passed for 4.0"), "{lines:?}");
 }
 
+/// The capture is at the receiver of an upload that stops with a full segment. A call goes on beside it, from both sides or towards the uploader only.
+#[test]
+fn a_transfer_that_stops_while_its_sa_goes_on_is_no_outage() {
+    let stopped = |talk: fn(&mut World, [u8; 4])| {
+        with_keys(move |w| {
+            w.download = false;
+            w.upload = true;
+            w.steady(BEFORE);
+            for _ in 0..500 {
+                talk(w, [10, 66, 0, 7]);
+                w.wait(20);
+            }
+        })
+    };
+    let open = stopped(World::talk);
+    assert!(!open.headline.contains("othing"), "{open:?}");
+    let silent = stopped(World::hear);
+    assert!(silent.headline.contains("nothing"), "{silent:?}");
+}
+
 /// ```text
 ///        server ── Delete of the SA
 ///     after 150 ms: CREATE_CHILD_SA without REKEY_SA; the same hosts go on upon its SA

@@ -17,7 +17,7 @@ use rekeyscope_model::analysis::{
 use rekeyscope_model::chance::LEAST_NOT_BY_CHANCE;
 use rekeyscope_model::time::{NANOS_PER_SECOND, Timestamp};
 use rekeyscope_traffic::{
-    CarriedKind, Interval, LEAST_TIMEOUT, ShownBy, Standstill, StandstillKind, Undelivered,
+    CarriedKind, INITIAL_RTO, Interval, LEAST_TIMEOUT, ShownBy, Standstill, StandstillKind, Undelivered,
 };
 use std::collections::HashMap;
 use std::net::IpAddr;
@@ -49,6 +49,7 @@ pub(crate) fn outages(found: Explored<'_>, stretches: &[Interval]) -> Vec<Outage
             StandstillKind::Outage | StandstillKind::ShortOutage
         ) && !beyond.iter().any(|longer| holds(longer, interval))
             && !rested_before(found, &messages, interval)
+            && !stopped_by_itself(record, interval)
     });
     let mut stretches: Vec<Interval> = down.cloned().collect();
     stretches.extend(beyond);
@@ -373,6 +374,20 @@ fn rested_before(found: Explored<'_>, messages: &HeardIke, interval: &Interval) 
         && facts.undelivered.shown_by == ShownBy::ControlPlane
         && found.events.iter().filter(shows_silent_peer).any(checked)
         && silence().from > interval.from.plus_nanos(2 * facts.before.rto)
+}
+
+/// Tells whether a transfer stopped though its way was open: its SA carried others for longer than a sender waits before it tries again, and
+/// lacks no number.
+fn stopped_by_itself(record: &Record, interval: &Interval) -> bool {
+    let facts = &interval.facts;
+    let own = facts
+        .spis
+        .0
+        .and_then(|sa| record.sas.associations().get(sa as SaIndex));
+    let last = own.and_then(|sa| sa.last);
+    facts.undelivered.shown_by == ShownBy::Unfinished
+        && facts.undelivered.gaps == 0
+        && last.is_some_and(|(last, _)| last.nanos_since(interval.from) > INITIAL_RTO.max(facts.before.rto))
 }
 
 /// The stretches, each from the last packet of a peer that answers neither checks nor requests to the end, where no stretch of `others` reaches
