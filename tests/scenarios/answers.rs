@@ -710,6 +710,37 @@ fn a_transfer_that_stops_while_its_sa_goes_on_is_no_outage() {
     assert!(silent.headline.contains("nothing"), "{silent:?}");
 }
 
+/// The server asks by L2TP Hellos whether the client lives, and stops the control connection in the end: none was answered, or the last one was.
+#[test]
+fn hellos_that_nobody_answers_are_the_reason_of_a_stop() {
+    let stopped = |answers: bool| {
+        with_keys(move |w| {
+            w.steady(BEFORE);
+            for wait in [1_000, 2_000, 4_000] {
+                w.l2tp_control(false, Some(6));
+                w.steady(wait);
+            }
+            if answers {
+                w.l2tp_control(true, None);
+            }
+            w.acknowledge_all();
+            w.l2tp_control(false, Some(4));
+            w.wait(20);
+            w.l2tp_control(true, None);
+            w.wait(2_000);
+            w.steady(AFTER);
+        })
+    };
+    let in_vain = stopped(false);
+    assert!(
+        in_vain.why.contains("none of 3 keepalives (L2TP Hello)"),
+        "{in_vain:?}"
+    );
+    let heard = stopped(true);
+    assert!(heard.headline.contains("ended the L2TP session"), "{heard:?}");
+    assert!(!heard.why.contains("keepalive"), "{heard:?}");
+}
+
 /// ```text
 ///        server ── Delete of the SA
 ///     after 150 ms: CREATE_CHILD_SA without REKEY_SA; the same hosts go on upon its SA

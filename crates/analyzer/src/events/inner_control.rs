@@ -28,7 +28,7 @@ pub(super) fn of(sources: &EventSources<'_>, ends: Timestamp) -> Vec<Event> {
                 });
                 continue;
             }
-            ControlNotice::Unanswered(question) => {
+            ControlNotice::Unanswered(question) | ControlNotice::AnsweredLate(question) => {
                 found.extend(unanswered(sources, question, &said, run, ends));
                 continue;
             }
@@ -54,9 +54,9 @@ fn unanswered(
     run: Repeats,
     ends: Timestamp,
 ) -> Option<Event> {
-    let least = match question {
-        ControlQuestion::Hello => LEAST_NOT_BY_CHANCE - 1,
-        ControlQuestion::Echo => LEAST_NOT_BY_CHANCE,
+    let (least, name) = match question {
+        ControlQuestion::Hello => (LEAST_NOT_BY_CHANCE - 1, "L2TP Hello"),
+        ControlQuestion::Echo => (LEAST_NOT_BY_CHANCE, "LCP Echo-Request"),
     };
     let open = u64::from(ends.nanos_since(run.last) < ON_ITS_WAY);
     let count = run.count - open;
@@ -68,6 +68,8 @@ fn unanswered(
         by: Some(said.peer),
         until: Some(run.last),
         count: Some(count),
+        notify: Some(name.into()),
+        successor: Some(matches!(said.notice, ControlNotice::AnsweredLate(_))),
         ..run.event(EventKind::EchoUnanswered, Certainty::Proven)
     })
 }

@@ -23,6 +23,8 @@ pub(crate) enum ControlNotice {
     LoginRefused(&'static str),
     /// Nobody answered.
     Unanswered(ControlQuestion),
+    /// The last copy alone was answered.
+    AnsweredLate(ControlQuestion),
 }
 
 /// A question that waits for an answer.
@@ -82,18 +84,25 @@ impl ControlLog {
             peer,
         };
         let question = |question| said(ControlNotice::Unanswered(question));
-        let asked = |of| ControlWord {
+        let asked = |notice| ControlWord {
             by: peer,
             peer: by,
-            ..question(of)
+            ..said(notice)
         };
         match control {
             Control::L2tp(kind) => {
                 // Any control message acknowledges (RFC 2661 §5.8).
-                self.answered(asked(ControlQuestion::Hello));
+                self.answered(asked, ControlQuestion::Hello);
                 // The message types are those of RFC 2661 §3.2.
                 match kind {
-                    Some(4) => self.farewell(said(ControlNotice::StopCcn), time, frame),
+                    Some(4) => {
+                        // Whatever acknowledges the farewell answers no Hello before it.
+                        let asked = question(ControlQuestion::Hello);
+                        if let Some(run) = self.open.remove(&asked) {
+                            self.found.push((asked, run));
+                        }
+                        self.farewell(said(ControlNotice::StopCcn), time, frame);
+                    }
                     Some(14) => self.farewell(said(ControlNotice::CallDisconnect), time, frame),
                     Some(6) => self.ask(question(ControlQuestion::Hello), time, frame),
                     _ => {}
@@ -106,7 +115,7 @@ impl ControlLog {
             } => match code {
                 5 => self.farewell(said(ControlNotice::Terminate), time, frame),
                 9 => self.ask(question(ControlQuestion::Echo), time, frame),
-                10 => self.answered(asked(ControlQuestion::Echo)),
+                10 => self.answered(asked, ControlQuestion::Echo),
                 _ => {}
             },
             // An access line is no session of the tunnel.
@@ -150,12 +159,13 @@ impl ControlLog {
     }
 
     /// Notes the answer to the last question; the questions before that one stay unanswered.
-    fn answered(&mut self, asked: ControlWord) {
-        if let Some(mut run) = self.open.remove(&asked)
+    fn answered(&mut self, asked: impl Fn(ControlNotice) -> ControlWord, question: ControlQuestion) {
+        if let Some(mut run) = self.open.remove(&asked(ControlNotice::Unanswered(question)))
             && run.count > 1
         {
             run.count -= 1;
-            self.found.push((asked, run));
+            self.found
+                .push((asked(ControlNotice::AnsweredLate(question)), run));
         }
     }
 

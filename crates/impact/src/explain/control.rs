@@ -120,9 +120,30 @@ pub(super) fn l2tp_closed(view: &OutageView<'_>) -> Option<Explanation> {
         view.begin().plus_nanos(view.near()),
     );
     let ended = view.events(L2TP_ENDS, since, until).next()?;
-    Some(Explanation {
-        count: None,
-        ..Explanation::shown(ExplanationCause::L2tpClosed, ended)
+    let shown = Explanation::shown(ExplanationCause::L2tpClosed, ended);
+    Some(match keepalives_in_vain(view, ended) {
+        None => Explanation { count: None, ..shown },
+        Some(asked) => Explanation {
+            count: asked.count,
+            evidence: vec![asked.index],
+            frames: vec![asked.frame],
+            ..shown
+        },
+    })
+}
+
+/// The keepalives of the side that ended the session, none of which the other one answered until then, though data was delivered behind the last one. A
+/// timer that doubles waits behind the last copy for as long as from the first to it, and once more (RFC 2661 §5.8).
+fn keepalives_in_vain<'a>(view: &OutageView<'a>, ended: &Event) -> Option<&'a Event> {
+    let gave_up = |asked: &Event, last: Timestamp| {
+        let waited = ended.time.nanos_since(last);
+        (0..=2 * last.nanos_since(asked.time)).contains(&waited) && last < view.outage.from
+    };
+    let mut asked = view.events(&[EventKind::EchoUnanswered], Timestamp(i64::MIN), ended.time);
+    asked.find(|asked| {
+        asked.by != ended.by
+            && asked.successor != Some(true)
+            && asked.until.is_some_and(|last| gave_up(asked, last))
     })
 }
 

@@ -131,7 +131,7 @@ pub static ROWS: [ExplanationRow; 41] = [
         ..row(ExplanationCause::LargeNeverPassed, path::large_packets)
     },
     ExplanationRow {
-        needs: "StopCCN, CDN or an LCP Terminate-Request inside the tunnel, at most three round trips (at least 0.3 s) beside the begin",
+        needs: "StopCCN, CDN or an LCP Terminate-Request inside the tunnel, at most three round trips (at least 0.3 s) beside the begin; the reason is known where the other side answered no Hello or LCP echo before, though data was delivered",
         ..row_of_all(ExplanationCause::L2tpClosed, control::l2tp_closed)
     },
     ExplanationRow {

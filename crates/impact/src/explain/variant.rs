@@ -41,6 +41,7 @@ pub fn variant(analysis: &Analysis, time: &ExplainedTime<'_>) -> Option<&'static
         }
         Cause::LimitReached if !has_limit(explanation) => Some("limit-late"),
         Cause::LimitReached if explanation.certainty == Certainty::Read => Some("limit-read"),
+        Cause::L2tpClosed if shows(EventKind::EchoUnanswered) => Some("l2tp-unanswered"),
         Cause::NewSaLost => exchange.and_then(|made| of_new_sa(analysis, made, explanation)),
         Cause::GivenUpTooSoon if !is(EventKind::ChecksAnsweredLate) => Some("given-up-alive"),
         Cause::AddressChanged if explanation.seconds.is_some() => Some("moved"),

@@ -51,8 +51,8 @@ event-call-disconnected = { $who } disconnected the L2TP session
 event-lcp-terminated = { $who } terminated the PPP link
 event-login-refused = { $who } refused a PPP login
 event-echo-unanswered = { $who } did not answer { $count ->
-    [one] one L2TP Hello or LCP echo
-   *[other] { $count } L2TP Hellos or LCP echoes
+    [one] one keepalive
+   *[other] { $count } keepalives
 }
 event-fragments-incomplete = of an IKE message in fragments, { $count ->
     [one] one fragment

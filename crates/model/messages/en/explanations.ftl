@@ -329,6 +329,7 @@ explains-deleted-replaced = { $who } ended the tunnel, and { $went ->
 explains-slow-exchange = the data waited for the new SA, whose exchange began at { $moment }.
 explains-slow-renewal = { explains-slow-exchange }
 explains-l2tp-closed = a message of L2TP or PPP ended the session inside the tunnel; IPsec went on.
+explains-l2tp-unanswered = { $other } answered none of { $count } keepalives ({ $notify }) of { $who } from { $first } to { $last }, though its data came; so { $who } ended the session. IPsec went on.
 explains-replay-window = { $count } packets came behind 32 or more later ones and had to be sent again.
 explains-unexplained = { $known ->
     [cut] all { $count } pings without a reply were cut into fragments before encryption, and these packets do not show where the pieces were lost.
@@ -486,6 +487,7 @@ cure-deleted-elsewhere = give the client the same inner address each time (stron
 cure-slow-exchange = use a smaller or an elliptic-curve group, or no PFS, and give UDP 500 and 4500 priority.
 cure-slow-renewal = { cure-slow-exchange }
 cure-l2tp-closed = look into the L2TP log of { $who }: why it ended the session (idle or session limit, RADIUS, PPP options). The rekeys are not the cause.
+cure-l2tp-unanswered = at { $who }, switch this keepalive off or let it wait longer (Yamaha: `l2tp keepalive use off`, or more interval and count; pppd: `lcp-echo-failure`), or use a client that answers it. The rekeys are not the cause.
 cure-lost-fragments = lower the MTU inside the tunnel (L2TP: that of PPP) or clamp the MSS{ $known ->
     [yes] {" "}to { $mss }
    *[no] {""}

@@ -17,7 +17,7 @@ outage-down-open = 以後 { $seconds }間、{ $nothing }なし
 outage-down-since = { $from }の時点から { $seconds }間、{ $receiver }不通のまま
 outage-down-each = { $nothing }が各 { $seconds }間途絶
 outage-nothing = 通信
-outage-nothing-to = { $to } 宛ての通信の通信の通信の通信の通信の通信
+outage-nothing-to = { $to } 宛ての通信
 outage-nothing-large = 該当パケット
 outage-nothing-of-it = そのパケット
 outage-nothing-on-it = その SA
@@ -297,6 +297,7 @@ explains-deleted-replaced = { $who }がこのトンネルを終了させ、{ $we
 explains-slow-exchange = データは { $moment }に始まった鍵交換が終わるのを待っていました。
 explains-slow-renewal = { explains-slow-exchange }
 explains-l2tp-closed = トンネル内の L2TP または PPP のメッセージがセッションを終了しました。IPsec は続いています。
+explains-l2tp-unanswered = { $who }の生存確認（{ $notify }）{ $count } 回に、{ $other }は { $first }から { $last }まで一度も応答しませんでしたが、そのデータは届いていました。そこで{ $who }がセッションを終了しました。IPsec は続いています。
 explains-replay-window = パケット { $count } 個が、後続の 32 個以上に追い越されて到着し、再送されました。
 explains-unexplained = { $known ->
     [cut] 応答のない ping { $count } 個はすべて、暗号化の前にフラグメントに分割されています。それらがどこで失われたかは、これらのパケットからは分かりません。
@@ -447,6 +448,7 @@ cure-deleted-elsewhere = クライアントに毎回同じ内側アドレスを�
 cure-slow-exchange = 鍵計算（DH）の軽い DH グループ（楕円曲線など）にするか、PFS を無効にし、UDP 500 と 4500 を優先してください。
 cure-slow-renewal = { cure-slow-exchange }
 cure-l2tp-closed = { $who }の L2TP のログで切断の理由（アイドルタイマー、セッション時間の制限、RADIUS、PPP のオプション）を調べてください。リキーは原因ではありません。
+cure-l2tp-unanswered = { $who }でこの生存確認を止めるか、間隔と回数を増やしてください（ヤマハ: `l2tp keepalive use off`、pppd: `lcp-echo-failure`）。応答するクライアントに替えても直ります。リキーは原因ではありません。
 cure-lost-fragments = トンネル内の MTU（L2TP では PPP の MTU）を下げるか、MSS を{ $known ->
     [yes] { $mss } に
    *[no] {""}

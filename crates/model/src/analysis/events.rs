@@ -33,14 +33,14 @@ plain_data! {
         pub exchange: Option<usize>,
         /// SPIs that the event names.
         pub spis: Vec<Spi>,
-        /// Name of the notification, where it could be read, or of the ICMP message.
+        /// Name of the notification, where it could be read, of the ICMP message, or of the echo.
         pub notify: Option<String>,
         /// Number by kind: copies of a request, or of a repeated statement; checks or echoes that were asked; fragments that came; the
         /// number of the first packet; bytes of the limit, of the next hop's MTU; missing numbers, or those that numbers went back by;
         /// packets that the peer of an end that moved sent before it followed; the last number of an SA that had carried most before the capture.
         pub count: Option<u64>,
         /// True where another SA stood already: for a Delete, one that succeeds the deleted SA; for a new IKE SA, one of the same ends. For a
-        /// refused login, whether a later one was accepted.
+        /// refused login, whether a later one was accepted; for echoes in vain, whether a later one was answered.
         pub successor: Option<bool>,
         /// Address and port before a change, or of the end that tells a tunnel from another one; ESP number before a step back; or the host whose
         /// packets are too big.

@@ -54,7 +54,15 @@ impl<'a> Explained<'a> {
     }
 
     fn notification(&self) -> Option<&'a str> {
-        self.event()?.notify.as_deref()
+        let asked = || {
+            evidence_of(
+                self.focus.analysis,
+                self.time.explanation,
+                EventKind::EchoUnanswered,
+            )
+        };
+        let own = self.event().and_then(|event| event.notify.as_ref());
+        own.or_else(|| asked()?.notify.as_ref()).map(String::as_str)
     }
 
     /// The event, without its length: `The gateway deleted the IKE SA at 10.96 s`.
@@ -228,10 +236,14 @@ impl<'a> Explained<'a> {
         }
     }
 
-    /// Adds who asked for a new tunnel in vain, how often, and when it was answered.
+    /// Adds when the keepalives were sent that nobody answered; or who asked for a new tunnel in vain, how often, and when it was answered.
     fn kept_waiting(&self, message: Message) -> Message {
         let analysis = self.focus.analysis;
         let beside = |kind| evidence_of(analysis, self.time.explanation, kind);
+        if let Some((asked, last)) = beside(EventKind::EchoUnanswered).and_then(|e| Some((e, e.until?))) {
+            let [first, last] = [asked.time, last].map(|time| moment(self.focus, time));
+            return message.with("first", first).with("last", last);
+        }
         let Some((asked, anew)) = beside(EventKind::Unanswered).zip(beside(EventKind::NewIkeSa)) else {
             return message;
         };
