@@ -742,6 +742,48 @@ fn hellos_that_nobody_answers_are_the_reason_of_a_stop() {
 }
 
 /// ```text
+/// client ──▶ server  pings that nobody answers, while data flows; then a Delete of the SA, and phase 1 anew, twice
+/// ```
+#[test]
+fn pings_from_end_to_end_in_vain_are_the_reason_of_a_delete() {
+    let flaps = |dst: [u8; 4]| {
+        with_keys(move |w| {
+            w.establish(GENEROUS);
+            for _ in 0..2 {
+                for _ in 0..5 {
+                    w.steady(1_000);
+                    let src = if dst == w.server { w.client } else { w.inner_client };
+                    w.ping_in_vain(src, dst);
+                }
+                w.steady(1_000);
+                w.go_deaf(100);
+                w.delete(w.down.spi);
+                w.download = false;
+                w.wait(1_500);
+                w.main_mode();
+                w.download = true;
+                w.establish(GENEROUS);
+                let next = w.expected;
+                for lost in 0..100 {
+                    w.resend(next + lost * w.segment_len as u32);
+                }
+                w.deliver();
+                w.steady(AFTER);
+            }
+        })
+    };
+    let monitored = flaps(World::new().server);
+    assert!(
+        monitored.headline.contains("ended a working tunnel"),
+        "{monitored:?}"
+    );
+    assert!(monitored.why.contains("10 from"), "{monitored:?}");
+    let dead_host = flaps([10, 66, 0, 9]);
+    assert!(!dead_host.headline.contains("working"), "{dead_host:?}");
+    assert!(!dead_host.why.contains("ping"), "{dead_host:?}");
+}
+
+/// ```text
 ///        server ── Delete of the SA
 ///     after 150 ms: CREATE_CHILD_SA without REKEY_SA; the same hosts go on upon its SA
 /// ```

@@ -42,8 +42,8 @@ pub use crate::interval::{
     StandstillKind, Undelivered,
 };
 pub use crate::outage::{
-    LEAST_ANSWERED, LEAST_IN_LOOK, LEAST_REST, LOOK, LatePackets, MOST_PER_ANSWER, Outages, REPLAY_WINDOWS,
-    three_take, window_takes,
+    EchoesInVain, LEAST_ANSWERED, LEAST_IN_LOOK, LEAST_REST, LOOK, LatePackets, MOST_PER_ANSWER, Outages,
+    REPLAY_WINDOWS, three_take, window_takes,
 };
 pub use crate::packet::{EspNumber, FiveTuple, InnerPayload, Packet, PacketForm, SackBlocks, TcpHeader};
 pub use crate::run::{FINEST, TransmissionRun};

@@ -1,4 +1,4 @@
-//! L2TP and PPP: farewells, refused logins, and questions without an answer.
+//! L2TP and PPP: farewells, refused logins, and questions without an answer; those of ICMP from end to end, too.
 
 use crate::events::sources::EventSources;
 use crate::notices::{ControlNotice, ControlQuestion, ControlWord, Repeats};
@@ -42,7 +42,32 @@ pub(super) fn of(sources: &EventSources<'_>, ends: Timestamp) -> Vec<Event> {
         found.extend(unread_deletes(sources, &event));
         found.push(event);
     }
+    found.extend(pings_in_vain(sources));
     found
+}
+
+/// Echo requests of one end of a tunnel to the other one, inside of it, of which none was answered: a monitor of the tunnel asks there.
+fn pings_in_vain(sources: &EventSources<'_>) -> impl Iterator<Item = Event> {
+    let all = sources.record.traffic.echoes_in_vain();
+    all.filter_map(|((tunnel, direction), (src, dst), asked)| {
+        let mut own = sources.used_of((tunnel, direction));
+        let mut back = sources.used_of((tunnel, direction.reverse()));
+        let between_ends = asked.count >= LEAST_NOT_BY_CHANCE && own.any(|sa| (sa.src, sa.dst) == (src, dst));
+        (between_ends && back.any(|sa| sa.counters.opened > 0)).then(|| Event {
+            tunnel: Some(tunnel),
+            by: Some(dst),
+            until: Some(asked.last),
+            count: Some(asked.count),
+            notify: Some("ICMP Echo-Request".into()),
+            successor: Some(false),
+            ..Event::at(
+                EventKind::EchoUnanswered,
+                Certainty::Proven,
+                asked.first.0,
+                asked.first.1,
+            )
+        })
+    })
 }
 
 /// One question may be lost on its way, or its answer; a Hello is repeated because nobody answered, an LCP echo comes whether the last

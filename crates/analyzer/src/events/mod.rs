@@ -10,7 +10,7 @@
 //! - [`other_tunnels`]: one direction of a tunnel comes through another one.
 //! - [`checks`]: a peer that does not answer whether it is alive, or does not know an SPI.
 //! - [`fragments`]: IKE messages, and ESP packets, of which a part is missing.
-//! - [`inner_control`]: L2TP and PPP take their leave, or ask in vain.
+//! - [`inner_control`]: L2TP and PPP take their leave, or ask in vain, as pings from end to end do.
 //! - [`sas`]: numbers that new SAs begin with, limits that were reached.
 //! - [`silences`]: everything silent, holes of the capture, one side's ESP, one SA.
 //! - [`unreachable`]: ICMP errors about packets of IPsec.

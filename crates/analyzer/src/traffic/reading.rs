@@ -11,9 +11,9 @@ use rekeyscope_ipsec::sa::tunnel::{Side, TunnelIndex};
 use rekeyscope_model::analysis::{Direction, Event};
 use rekeyscope_model::time::{NANOS_PER_MILLI, Timestamp};
 use rekeyscope_traffic::{
-    DeliveredBytes, DeliveryLine, EspNumber, InnerPayload, Interval, LEAST_TIMEOUT, LatePackets, Outages,
-    Packet, PacketForm, PairId, Preview, SealedLine, SealedPacket, SealedTraffic, Segment, SegmentKind,
-    Tracker,
+    DeliveredBytes, DeliveryLine, EchoesInVain, EspNumber, InnerPayload, Interval, LEAST_TIMEOUT,
+    LatePackets, Outages, Packet, PacketForm, PairId, Preview, SealedLine, SealedPacket, SealedTraffic,
+    Segment, SegmentKind, Tracker,
 };
 use std::net::IpAddr;
 
@@ -168,6 +168,20 @@ impl TrafficReading {
     pub(crate) fn addresses(&self, interval: &Interval) -> Option<(IpAddr, IpAddr)> {
         let (_, a, b) = self.tracker.addresses(interval.facts.pair)?;
         Some(interval.facts.direction.pick((a, b), (b, a)))
+    }
+
+    /// Echo requests of which none was answered: the side that asks, and the inner addresses of both hosts.
+    pub(crate) fn echoes_in_vain(&self) -> impl Iterator<Item = (Side, (IpAddr, IpAddr), EchoesInVain)> {
+        self.outages
+            .echoes_in_vain()
+            .filter_map(|(pair, direction, asked)| {
+                let (tunnel, a, b) = self.tracker.addresses(pair)?;
+                Some((
+                    (tunnel as TunnelIndex, direction),
+                    direction.pick((a, b), (b, a)),
+                    asked,
+                ))
+            })
     }
 
     /// The pair of two inner addresses of a tunnel.

@@ -120,30 +120,30 @@ pub(super) fn l2tp_closed(view: &OutageView<'_>) -> Option<Explanation> {
         view.begin().plus_nanos(view.near()),
     );
     let ended = view.events(L2TP_ENDS, since, until).next()?;
-    let shown = Explanation::shown(ExplanationCause::L2tpClosed, ended);
-    Some(match keepalives_in_vain(view, ended) {
-        None => Explanation { count: None, ..shown },
-        Some(asked) => Explanation {
-            count: asked.count,
-            evidence: vec![asked.index],
-            frames: vec![asked.frame],
-            ..shown
-        },
+    let asked = keepalives_in_vain(view, ended);
+    Some(Explanation {
+        count: None,
+        evidence: asked.iter().map(|asked| asked.index).collect(),
+        frames: asked.iter().map(|asked| asked.frame).collect(),
+        ..Explanation::shown(ExplanationCause::L2tpClosed, ended)
     })
 }
 
-/// The keepalives of the side that ended the session, none of which the other one answered until then, though data was delivered behind the last one. A
-/// timer that doubles waits behind the last copy for as long as from the first to it, and once more (RFC 2661 §5.8).
+/// The keepalives of the side that ended the session or the tunnel, none of which the other one answered until then, though data was delivered behind
+/// the first one. A timer that doubles waits behind the last copy for as long as from the first to it, and once more (RFC 2661 §5.8).
 fn keepalives_in_vain<'a>(view: &OutageView<'a>, ended: &Event) -> Option<&'a Event> {
-    let gave_up = |asked: &Event, last: Timestamp| {
-        let waited = ended.time.nanos_since(last);
-        (0..=2 * last.nanos_since(asked.time)).contains(&waited) && last < view.outage.from
-    };
-    let mut asked = view.events(&[EventKind::EchoUnanswered], Timestamp(i64::MIN), ended.time);
+    let passes = ended.time <= view.begin().plus_nanos(view.near());
+    let mut asked = view.events(
+        &[EventKind::EchoUnanswered],
+        Timestamp(i64::MIN),
+        view.outage.from,
+    );
     asked.find(|asked| {
-        asked.by != ended.by
+        let last = asked.until.unwrap_or(asked.time).min(ended.time);
+        passes
+            && asked.by != ended.by
             && asked.successor != Some(true)
-            && asked.until.is_some_and(|last| gave_up(asked, last))
+            && ended.time.nanos_since(last) <= 2 * last.nanos_since(asked.time)
     })
 }
 
@@ -495,10 +495,15 @@ fn renewed_just_before<'a>(view: &OutageView<'a>, delete: &Event) -> Option<&'a 
 fn of_delete(view: &OutageView<'_>, cause: ExplanationCause, delete: &Event) -> Explanation {
     let mut gone = view.events(&[EventKind::OtherTunnel], delete.time, view.outage.to);
     let replaced = gone.find(|gone| gone.until.is_none());
+    let asked = keepalives_in_vain(view, delete);
     let beside = renewed_just_before(view, delete).into_iter().chain(replaced);
-    Explanation {
-        evidence: beside.map(|event| event.index).collect(),
+    let explanation = Explanation {
+        evidence: beside.chain(asked).map(|event| event.index).collect(),
         ..Explanation::shown(cause, delete)
+    };
+    match asked {
+        Some(_) => explanation,
+        None => learnt_limit(view, explanation),
     }
 }
 
@@ -522,7 +527,7 @@ pub(super) fn deleted(view: &OutageView<'_>) -> Option<Explanation> {
     exchanges_since(view, delete.time)
         .next()
         .is_none()
-        .then(|| learnt_limit(view, explanation))
+        .then_some(explanation)
 }
 
 /// The exchange by which the tunnel came back for inner addresses that none of its SAs had carried, where the IKE SA was deleted: a client that dials
@@ -555,7 +560,7 @@ pub(super) fn break_before_make(view: &OutageView<'_>) -> Option<Explanation> {
     Some(Explanation {
         exchange: Some(made.or(exchanges.first())?.index),
         seconds: made.map(|exchange| exchange.end.seconds_since(delete.time)),
-        ..learnt_limit(view, explanation)
+        ..explanation
     })
 }
 

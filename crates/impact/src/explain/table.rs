@@ -220,7 +220,7 @@ pub static ROWS: [ExplanationRow; 41] = [
         ..row_of_all(ExplanationCause::Deleted, control::deleted)
     },
     ExplanationRow {
-        needs: "the same, and an exchange begins after the Delete",
+        needs: "the same, and an exchange begins after the Delete; with either row the reason is known where no ping of the end that deletes to the other one, inside the tunnel, was ever answered, though data passed",
         unless: MADE_BEFORE,
         moment: Moment::Event,
         excluded: control::made_just_before,

@@ -45,6 +45,7 @@ pub fn variant(analysis: &Analysis, time: &ExplainedTime<'_>) -> Option<&'static
         Cause::NewSaLost => exchange.and_then(|made| of_new_sa(analysis, made, explanation)),
         Cause::GivenUpTooSoon if !is(EventKind::ChecksAnsweredLate) => Some("given-up-alive"),
         Cause::AddressChanged if explanation.seconds.is_some() => Some("moved"),
+        Cause::Deleted | Cause::BreakBeforeMake if shows(EventKind::EchoUnanswered) => Some("monitored"),
         Cause::Deleted | Cause::BreakBeforeMake if shows(EventKind::IkeSaRekeyed) => Some("new-ike-deleted"),
         Cause::AddressChanged if shows(EventKind::PppoeEnded) => Some("session-ended"),
         Cause::AddressChanged if shows(EventKind::Unanswered) => Some("came-back"),

@@ -27,6 +27,7 @@ outage-deleted = { $who } { $probably }deleted { $what ->
     [ike] the IKE SA
    *[child] an SA
 } { $at }
+outage-monitored = { $who } { $probably }ended a working tunnel { $at }
 outage-break-before-make = { $who } { $probably }{ $renews ->
     [same] renews by deleting first ({ $at })
    *[other] deleted { $what ->
@@ -326,10 +327,11 @@ explains-deleted-replaced = { $who } ended the tunnel, and { $went ->
     [inferred] ESP in the tunnel of { $instead } rose both ways just then: this data probably went on there.
    *[proven] this data went on in both directions in the tunnel of { $instead }.
 }
+explains-monitored = no ping of { $who } to { $other } itself inside the tunnel ({ $asked } from { $first } to { $last }) got a reply, though data passed: a monitor of { $who } probably took the tunnel for dead.
 explains-slow-exchange = the data waited for the new SA, whose exchange began at { $moment }.
 explains-slow-renewal = { explains-slow-exchange }
 explains-l2tp-closed = a message of L2TP or PPP ended the session inside the tunnel; IPsec went on.
-explains-l2tp-unanswered = { $other } answered none of { $count } keepalives ({ $notify }) of { $who } from { $first } to { $last }, though its data came; so { $who } ended the session. IPsec went on.
+explains-l2tp-unanswered = { $other } answered none of { $asked } keepalives ({ $notify }) of { $who } from { $first } to { $last }, though its data came; so { $who } ended the session. IPsec went on.
 explains-replay-window = { $count } packets came behind 32 or more later ones and had to be sent again.
 explains-unexplained = { $known ->
     [cut] all { $count } pings without a reply were cut into fragments before encryption, and these packets do not show where the pieces were lost.
@@ -488,6 +490,7 @@ cure-slow-exchange = use a smaller or an elliptic-curve group, or no PFS, and gi
 cure-slow-renewal = { cure-slow-exchange }
 cure-l2tp-closed = look into the L2TP log of { $who }: why it ended the session (idle or session limit, RADIUS, PPP options). The rekeys are not the cause.
 cure-l2tp-unanswered = at { $who }, switch this keepalive off or let it wait longer (Yamaha: `l2tp keepalive use off`, or more interval and count; pppd: `lcp-echo-failure`), or use a client that answers it. The rekeys are not the cause.
+cure-monitored = at { $who }, switch this monitor off, or let it ping, from an address that the tunnel carries, a host behind { $other } that answers (Juniper: `vpn-monitor` with `source-interface`, `destination-ip` and `optimized`; Yamaha: `ipsec ike keepalive use`), or let { $other } answer pings. Dead peer detection of IKE needs none. The rekeys are not the cause.
 cure-lost-fragments = lower the MTU inside the tunnel (L2TP: that of PPP) or clamp the MSS{ $known ->
     [yes] {" "}to { $mss }
    *[no] {""}

@@ -347,7 +347,7 @@ plain_names! {
         LcpTerminated = "lcp_terminated",
         /// PPP: a login was refused (RFC 1994 §4.2, RFC 1334 §2.2.2, RFC 3748 §4.2).
         LoginRefused = "login_refused",
-        /// L2TP Hellos or LCP echoes were not answered.
+        /// L2TP Hellos or LCP echoes were not answered, or no ping of one end of the tunnel to the other one inside of it.
         EchoUnanswered = "echo_unanswered",
         /// A check whether the peer lives was answered, and came again.
         ChecksUnheard = "checks_unheard",

@@ -242,7 +242,11 @@ impl<'a> Explained<'a> {
         let beside = |kind| evidence_of(analysis, self.time.explanation, kind);
         if let Some((asked, last)) = beside(EventKind::EchoUnanswered).and_then(|e| Some((e, e.until?))) {
             let [first, last] = [asked.time, last].map(|time| moment(self.focus, time));
-            return message.with("first", first).with("last", last);
+            let asked = format::count(asked.count.unwrap_or(0));
+            return message
+                .with("first", first)
+                .with("last", last)
+                .with("asked", asked);
         }
         let Some((asked, anew)) = beside(EventKind::Unanswered).zip(beside(EventKind::NewIkeSa)) else {
             return message;

@@ -125,10 +125,25 @@ impl World {
         }
     }
 
+    /// A host of the client's side asks another one through the tunnel, and hears nothing.
+    pub fn ping_in_vain(&mut self, src: [u8; 4], dst: [u8; 4]) {
+        self.next_message_id += 1;
+        self.echo_between(true, true, (src, dst));
+    }
+
     /// An echo request or a reply to it, of the client or of the server's host.
     fn echo(&mut self, request: bool, of_client: bool) {
-        let number = (self.next_message_id as u16).to_be_bytes();
         let (server, client) = ([10, 66, 0, 1], self.inner_client);
+        let ends = if of_client {
+            (client, server)
+        } else {
+            (server, client)
+        };
+        self.echo_between(request, of_client, ends);
+    }
+
+    fn echo_between(&mut self, request: bool, of_client: bool, (src, dst): ([u8; 4], [u8; 4])) {
+        let number = (self.next_message_id as u16).to_be_bytes();
         let mut echo = [
             &[if request { 8 } else { 0 }, 0, 0, 0, 0, 7][..],
             &number,
@@ -137,11 +152,6 @@ impl World {
         .concat();
         let sum = checksum(&echo).to_be_bytes();
         echo[2..4].copy_from_slice(&sum);
-        let (src, dst) = if of_client {
-            (client, server)
-        } else {
-            (server, client)
-        };
         let header = Ipv4 {
             src,
             dst,

@@ -18,9 +18,22 @@ struct EchoRequest {
     bytes: u32,
 }
 
+/// Echo requests of one host to another, none of which was answered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct EchoesInVain {
+    /// Time and frame of the first.
+    pub first: (Timestamp, u64),
+    /// Time of the last.
+    pub last: Timestamp,
+    /// Number of them.
+    pub count: u64,
+}
+
 /// The requests of one direction.
 #[derive(Debug, Default)]
 pub(super) struct Echoes {
+    /// All requests, as if none was answered.
+    asked: Option<EchoesInVain>,
     waiting: VecDeque<EchoRequest>,
     /// The last request that was answered.
     delivered: Option<Delivered>,
@@ -38,6 +51,17 @@ impl Echoes {
             self.waiting.pop_front();
         }
         self.waiting.push_back(EchoRequest { name, sent, bytes });
+        let asked = self.asked.get_or_insert(EchoesInVain {
+            first: (sent.time, sent.frame),
+            last: sent.time,
+            count: 0,
+        });
+        (asked.last, asked.count) = (sent.time, asked.count + 1);
+    }
+
+    /// All requests, where none was ever answered.
+    pub(super) fn in_vain(&self) -> Option<EchoesInVain> {
+        self.asked.filter(|_| self.delivered.is_none())
     }
 
     /// A packet comes from the side that is asked.

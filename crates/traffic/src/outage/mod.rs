@@ -15,6 +15,7 @@ mod late;
 mod outages;
 mod unread;
 
+pub use echoes::EchoesInVain;
 pub use judge::{LEAST_REST, three_take, window_takes};
 pub use late::{LatePackets, REPLAY_WINDOWS};
 pub use outages::Outages;

@@ -3,6 +3,7 @@
 use super::backoff::{SmallPassed, are_doubled, are_of_an_answer};
 use super::candidate::{Candidate, Delivered, TransferEnd};
 use super::delivery::{PairDelivery, waiting_for};
+use super::echoes::EchoesInVain;
 use super::judge::{Circumstances, judge};
 use super::late::{LatePackets, REPLAY_WINDOWS};
 use super::unread::{UnreadSilence, UnreadTunnel};
@@ -363,6 +364,12 @@ impl Outages {
         let own = self.directions.values();
         let own = own.filter(|own| (own.tunnel, own.direction) == (tunnel, direction));
         own.filter_map(|own| own.first_delivered).min()
+    }
+
+    /// The pairs of which one host never answered an echo request of the other one, by the direction of the requests.
+    pub fn echoes_in_vain(&self) -> impl Iterator<Item = (PairId, Direction, EchoesInVain)> {
+        let all = self.directions.values();
+        all.filter_map(|own| Some((own.pair, own.direction, own.echoes.in_vain()?)))
     }
 
     /// Packets of a direction that came late.
