@@ -784,6 +784,41 @@ fn pings_from_end_to_end_in_vain_are_the_reason_of_a_delete() {
 }
 
 /// ```text
+/// one client     its data flows all the time
+/// another one ──▶ server  a whole Quick Mode, then a Delete at once, or later; three times, without a packet of ESP
+/// ```
+#[test]
+fn tunnels_that_their_client_ends_at_once_did_not_come_up() {
+    let dials = |stays_ms: u64| {
+        with_keys(move |w| {
+            let mut other = World::new();
+            (other.client, other.nat_port) = ([198, 51, 100, 23], Some(40_001));
+            other.name_pair(0xd700_0003, 0xa700_0003);
+            (other.now, other.download) = (w.now, false);
+            for number in 0..3 {
+                other.begin_ike_sa(number);
+                let mut qm = other.begin(true);
+                for _ in 0..3 {
+                    other.message(&mut qm);
+                    other.wait(20);
+                }
+                other.wait(stays_ms);
+                other.delete(qm.down);
+                other.wait(5_000);
+            }
+            w.steady(20_000);
+            w.beside(other);
+        })
+    };
+    let ended = dials(300);
+    let line = "198.51.100.23: The client ended each of its 3 tunnels at once";
+    assert!(ended.headline.starts_with(line), "{ended:?}");
+    assert!(ended.why.contains("10.9.0.1, a private address"), "{ended:?}");
+    let stayed = dials(4_000);
+    assert!(!stayed.headline.contains("ended each"), "{stayed:?}");
+}
+
+/// ```text
 ///        server ── Delete of the SA
 ///     after 150 ms: CREATE_CHILD_SA without REKEY_SA; the same hosts go on upon its SA
 /// ```

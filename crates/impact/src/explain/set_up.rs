@@ -1,10 +1,12 @@
-//! A tunnel that did not come up: no ESP, and the last request of the set-up was refused or not answered; or a login inside it was refused.
+//! A tunnel that did not come up: no ESP, and the last request of the set-up was refused or not answered, or the client ended what it had set up; or a
+//! login inside it was refused.
 
 use crate::explain::remarks::refuses_child;
-
 use rekeyscope_model::analysis::{Analysis, Event, EventKind, Exchange, ExchangeKind, Impact, Verdict};
 use rekeyscope_model::chance::{LEAST_NOT_BY_CHANCE, SEVERAL};
+use rekeyscope_traffic::INITIAL_RTO;
 use std::collections::HashSet;
+use std::net::IpAddr;
 
 /// Kind of failure of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -15,6 +17,11 @@ pub enum SetUpFailure {
     Rejected,
     /// Nothing came back.
     Unanswered,
+    /// Nothing failed: the client ended each tunnel as soon as it stood.
+    Ended {
+        /// The gateway is behind a NAT.
+        nat_at_gateway: bool,
+    },
 }
 
 /// A set-up that failed.
@@ -26,7 +33,7 @@ pub struct ToldSetUp<'a> {
     pub exchange: &'a Exchange,
     /// The event that tells it; of several alike the last.
     pub event: &'a Event,
-    /// Number of refusals, or of copies of the message.
+    /// Number of refusals, of copies of the message, or of tunnels that were ended.
     pub count: u64,
     /// The gateway proved who it is, and its answer has no room for a child SA.
     pub childless: bool,
@@ -39,6 +46,48 @@ pub fn told_set_up(analysis: &Analysis) -> Option<ToldSetUp<'_>> {
     if !up.is_empty() && analysis.impact.iter().any(suffers) {
         return None;
     }
+    failed(analysis, &up).or_else(|| ended_at_once(analysis, &up))
+}
+
+/// The Quick Modes (the third message is the client's consent) after which their client deleted everything within the time that it would wait for an
+/// answer at least, and nothing passed. `up`: the tunnels with ESP. Where there is none at all, the capture may only lack ESP beside UDP.
+fn ended_at_once<'a>(analysis: &'a Analysis, up: &HashSet<usize>) -> Option<ToldSetUp<'a>> {
+    let ended = |made: &Exchange| {
+        let mut own = analysis.events_of(made.tunnel);
+        own.find(|event| {
+            EventKind::DELETES.contains(&event.kind)
+                && event.by == made.initiator
+                && (0..=INITIAL_RTO).contains(&event.time.nanos_since(made.last_time))
+        })
+    };
+    let made = analysis.exchanges.iter().filter(|exchange| {
+        exchange.kind == ExchangeKind::QuickMode && exchange.messages > 2 && !up.contains(&exchange.tunnel)
+    });
+    let all: Vec<(&Exchange, &Event)> = made.filter_map(|made| Some((made, ended(made)?))).collect();
+    let (exchange, event) = *all.last()?;
+    let tunnel = analysis.tunnels.get(exchange.tunnel)?;
+    let count = all.iter().filter(|(own, _)| own.tunnel == tunnel.id).count() as u64;
+    let is_told = count >= SEVERAL && Some(tunnel.a) == event.by && (tunnel.nat || !up.is_empty());
+    is_told.then_some(ToldSetUp {
+        failure: SetUpFailure::Ended {
+            nat_at_gateway: tunnel.nat && is_private(tunnel.b) && !is_private(tunnel.a),
+        },
+        exchange,
+        event,
+        count,
+        childless: false,
+    })
+}
+
+/// Tells whether an address is of a private network (RFC 1918, RFC 4193): who comes to it from a public one passes a NAT.
+fn is_private(address: IpAddr) -> bool {
+    match address {
+        IpAddr::V4(address) => address.is_private(),
+        IpAddr::V6(address) => address.is_unique_local(),
+    }
+}
+
+fn failed<'a>(analysis: &'a Analysis, up: &HashSet<usize>) -> Option<ToldSetUp<'a>> {
     let exchange_of = |event: &Event| {
         let index = event.exchange?;
         analysis.exchanges.iter().find(|exchange| exchange.index == index)

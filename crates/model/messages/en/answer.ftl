@@ -194,11 +194,21 @@ setup-line = No tunnel came up: { $who } { $how ->
     [again] {" "}{ $n } times
    *[once] {""}
 }.
+setup-line-ended = { $who } ended each of its { $n } tunnels at once, before any ESP.
+setup-why-ended = Why: IKE succeeded each time, and { $who } deleted the SAs within a second, the last time at { $moment }. { $nat ->
+    [yes] Its packets reach { $gateway }, a private address, through a NAT: the gateway is behind it, which clients may refuse.
+   *[no] These packets do not show its reason.
+}
 setup-why-read = Why: the answer was { $notify }.
 setup-why-sealed = Why: the answer holds only a notification, and its type is encrypted.
 setup-why-childless = Why: no ESP followed, and the answer has no room for a child SA: { $who } knew the client and refused its child SA. The notification that says so is encrypted.
 setup-why-rejected = Why: the other side sent its last message { $n } times, and each time a short encrypted answer came back, probably an error.
 setup-why-unanswered = Why: { $n } copies of the request since { $moment }, and no answer.
+setup-do-assume = Do: at { $who } (Windows), most likely set `AssumeUDPEncapsulationContextOnSendRule` = 2 in the registry (PolicyAgent) and restart it, so that it takes a gateway behind a NAT; or give the gateway a public address, or use IKEv2.
+setup-do-ended = Do: look into the log of { $who }, which ended the tunnel itself{ $nat ->
+    [yes] : whether it takes a gateway behind a NAT
+   *[no] {""}
+}. Neither keys, proposals nor ports are the cause.
 setup-do-ike = Do: make the proposals for IKE (cipher, hash, group) the same at both ends.
 setup-do-identity = Do: make pre-shared key (or certificates) and identities fit at both ends; the log of { $who } names what does not.
 setup-do-address = Do: give { $who } a larger pool of addresses, or free leases that nobody uses.

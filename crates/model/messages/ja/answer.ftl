@@ -169,11 +169,21 @@ setup-line = トンネルができず: { $who }が { $step } { $how ->
     [again] （{ $n } 回）
    *[once] {""}
 }
+setup-line-ended = { $who }が { $n } 回ともトンネルの完成直後に自ら切断（ESP なし）
+setup-why-ended = 原因: 鍵交換は毎回最後まで成立し、{ $who }が 1 秒以内にすべての SA を削除しています（最後は { $moment }）。{ $nat ->
+    [yes] パケットは NAT を通ってプライベートアドレス { $gateway } に届いています。ゲートウェイは NAT の内側にあり、これを拒むクライアントがあります。
+   *[no] 理由はこれらのパケットからは分かりません。
+}
 setup-why-read = 原因: 応答は { $notify } でした。
 setup-why-sealed = 原因: 応答は通知だけで、その種類は暗号化されています。
 setup-why-childless = 原因: ESP が続かず、応答には Child SA の入る長さがありません。{ $who }は相手を認証し、Child SA を拒否しています。通知の種類は暗号化されています。
 setup-why-rejected = 原因: 最後のメッセージが { $n } 回送られ、そのたびに短い暗号化された応答（おそらくエラー）が返りました。
 setup-why-unanswered = 原因: { $moment } から要求が { $n } 回送られ、応答がありません。
+setup-do-assume = 対策: おそらく{ $who }（Windows）のレジストリ（PolicyAgent）で `AssumeUDPEncapsulationContextOnSendRule` を 2 にして再起動すれば、NAT の内側のゲートウェイを受け入れます。ゲートウェイにグローバルアドレスを付けるか、IKEv2 にする方法もあります。
+setup-do-ended = 対策: 自らトンネルを終えた{ $who }のログで理由{ $nat ->
+    [yes] （NAT の内側のゲートウェイを受け入れるか）
+   *[no] {""}
+}を調べてください。鍵、プロポーザル、ポートは原因ではありません。
 setup-do-ike = 対策: IKE のプロポーザル（暗号、ハッシュ、グループ）を両側で同じにしてください。
 setup-do-identity = 対策: 事前共有鍵（または証明書）と ID を両側で合わせてください。何が合わないかは{ $who }のログにあります。
 setup-do-address = 対策: { $who }のアドレスプールを広げるか、使われていない割り当てを解放してください。

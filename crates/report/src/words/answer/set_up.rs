@@ -20,11 +20,14 @@ pub(super) fn of_set_up(focus: &Focus, told: &ToldSetUp<'_>) -> Answer {
         count,
         childless,
     } = *told;
+    if let SetUpFailure::Ended { nat_at_gateway } = failure {
+        return of_ended(focus, told, nat_at_gateway);
+    }
     let who = side(t, focus.analysis.tunnels.get(exchange.tunnel), event.by);
     let how = match failure {
         SetUpFailure::Refused => "refused",
         SetUpFailure::Rejected => "rejected",
-        SetUpFailure::Unanswered => "unanswered",
+        SetUpFailure::Unanswered | SetUpFailure::Ended { .. } => "unanswered",
     };
     let n = format::count(count);
     let often = match (failure, count) {
@@ -40,7 +43,7 @@ pub(super) fn of_set_up(focus: &Focus, told: &ToldSetUp<'_>) -> Answer {
         (SetUpFailure::Refused, None) if childless => fill!(t, "setup-why-childless", who),
         (SetUpFailure::Refused, None) => t.word("setup-why-sealed"),
         (SetUpFailure::Rejected, _) => fill!(t, "setup-why-rejected", n),
-        (SetUpFailure::Unanswered, _) => {
+        (SetUpFailure::Unanswered | SetUpFailure::Ended { .. }, _) => {
             fill!(t, "setup-why-unanswered", n, moment = moment(focus, event.time))
         }
     };
@@ -57,6 +60,33 @@ pub(super) fn of_set_up(focus: &Focus, told: &ToldSetUp<'_>) -> Answer {
             }
             None if childless => fill!(t, "setup-do-childless", who),
             _ => fill!(t, remedy(failure, exchange.kind), who),
+        },
+    }
+}
+
+/// The answer where a client ended each tunnel as soon as it stood.
+fn of_ended(focus: &Focus, told: &ToldSetUp<'_>, nat_at_gateway: bool) -> Answer {
+    let t = focus.t;
+    let tunnel = focus.analysis.tunnels.get(told.exchange.tunnel);
+    let who = side(t, tunnel, told.event.by);
+    let windows = tunnel.is_some_and(|own| own.client_is_windows);
+    let nat = if nat_at_gateway { "yes" } else { "no" };
+    let n = format::count(told.count);
+    let moment = moment(focus, told.event.time);
+    let why = fill!(
+        t,
+        "setup-why-ended",
+        who,
+        moment,
+        nat,
+        gateway = tunnel.map(|own| own.b.to_string()).unwrap_or_default()
+    );
+    Answer {
+        headline: format::capitalised(&fill!(t, "setup-line-ended", who, n)),
+        why: t.sentences(&[why, frames(t, &[told.event.frame])]),
+        change: match nat_at_gateway && windows {
+            true => fill!(t, "setup-do-assume", who),
+            false => fill!(t, "setup-do-ended", who, nat),
         },
     }
 }
