@@ -1,5 +1,6 @@
 //! Several connections of a direction → one list of stretches, in order of time. Connections that are open at the same time share it by
-//! what they sent lately: each has its part of the tenth of a second. One that only waits for its application has no say.
+//! what they sent lately: each has its part of the tenth of a second. One that only waits for its application has no say, but where all others are
+//! datagrams, which nobody explains, and fewer bytes than those of TCP.
 
 use crate::account::overlay::Labelled;
 use crate::account::surroundings::Surroundings;
@@ -87,6 +88,8 @@ impl LabelledSteps {
 struct OpenConnection<'a> {
     steps: &'a [Step],
     runs: Vec<LabelledPiece>,
+    /// One of its runs has a reason at least.
+    explains: bool,
     at: usize,
     steps_at: usize,
     weight: f64,
@@ -146,15 +149,23 @@ pub(crate) fn pieces(connections: &[LabelledSteps], around: &Surroundings) -> Ve
 }
 
 fn shared(connections: &[LabelledSteps], first: (i64, u64), last: Timestamp) -> Vec<LabelledPiece> {
-    let walks = connections.iter().map(|of| OpenConnection {
-        steps: &of.steps,
-        runs: of.runs(),
-        at: 0,
-        steps_at: 0,
-        weight: 0.0,
-        weighed: first.0,
+    let walks = connections.iter().map(|of| {
+        let runs = of.runs();
+        OpenConnection {
+            steps: &of.steps,
+            explains: runs.iter().any(|run| run.label != AccountLabel::Unexplained),
+            runs,
+            at: 0,
+            steps_at: 0,
+            weight: 0.0,
+            weighed: first.0,
+        }
     });
     let mut walks: Vec<OpenConnection<'_>> = walks.collect();
+    let sent = |own: &OpenConnection<'_>| own.steps.iter().map(|step| step.bytes).sum::<u64>();
+    let all: u64 = walks.iter().map(sent).sum();
+    let explained: u64 = walks.iter().filter(|own| own.explains).map(sent).sum();
+    let most_is_explained = 2 * explained >= all;
     let mut pieces: Vec<LabelledPiece> = Vec::new();
     let (mut t, mut frame) = (Timestamp(first.0), first.1);
     let many = i64::try_from(walks.len()).unwrap_or(i64::MAX);
@@ -162,15 +173,24 @@ fn shared(connections: &[LabelledSteps], first: (i64, u64), last: Timestamp) -> 
     while t < last {
         let mut to = last.min(t.plus_nanos(step));
         let mut voices: Vec<(LabelledPiece, f64)> = Vec::new();
+        let mut unexplained: Vec<(LabelledPiece, f64)> = Vec::new();
         for walk in &mut walks {
             let Some(run) = walk.run(t) else { continue };
             if run.from <= t {
-                voices.push((run, walk.weigh(t.0)));
+                let of = match walk.explains {
+                    true => &mut voices,
+                    false => &mut unexplained,
+                };
+                of.push((run, walk.weigh(t.0)));
             }
             to = to.min(if run.from > t { run.from } else { run.to });
         }
-        // Datagrams, whose waits nobody explains, say no more than their share of the bytes.
+        // Datagrams, whose waits nobody explains, say no more than their share of the bytes, and nothing where all TCP has nothing to send.
         let idles = |r: &LabelledPiece| r.label == AccountLabel::Application;
+        let all_idle = !voices.is_empty() && voices.iter().all(|(r, _)| idles(r));
+        if !(most_is_explained && all_idle) {
+            voices.extend(unexplained);
+        }
         if voices
             .iter()
             .any(|(r, _)| !idles(r) && r.label != AccountLabel::Unexplained)

@@ -1,7 +1,7 @@
 use super::*;
 use crate::account::made_up::{at, span, step};
 use crate::account::surroundings::Death;
-use AccountLabel::{Application, Capacity, Growth, Rekey, TunnelDown};
+use AccountLabel::{Application, Capacity, Growth, Rekey, TunnelDown, Unexplained};
 use rekeyscope_model::time::Timestamp;
 
 /// A connection that waits for these, one behind the other, from the first moment on.
@@ -91,6 +91,21 @@ fn what_waits_for_its_application_has_no_say() {
     let b = connection(0, &[(100, Rekey, 0)]);
     let found = pieces(&[a, b], &Surroundings::default());
     assert_eq!(told(&found), [(0, 100, Rekey), (100, 150, Application)]);
+}
+
+/// A call beside an upload that rests: of fewer bytes it says nothing, of more it has its share.
+#[test]
+fn datagrams_beside_an_idle_sender_say_nothing_while_tcp_carries_most() {
+    let beside = |bytes: u64| {
+        let upload = connection(0, &[(100, Capacity, 9_000), (900, Application, 0)]);
+        let call = connection(0, &[(1_000, Unexplained, bytes)]);
+        let found = pieces(&[upload, call], &Surroundings::default());
+        let own = found
+            .iter()
+            .filter(|p| p.label == Unexplained && p.from >= Timestamp(at(100)));
+        own.count()
+    };
+    assert_eq!((beside(8_000), beside(10_000) > 0), (0, true));
 }
 
 /// Between the end of one connection and the begin of the next.
