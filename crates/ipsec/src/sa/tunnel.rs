@@ -184,16 +184,40 @@ impl TunnelTable {
 
     /// The tunnel that this path names, else a new one.
     pub fn begin(&mut self, path: &OuterPath) -> Option<TunnelIndex> {
+        self.named(path, path.udp.is_none())
+    }
+
+    /// The same for a packet that may be the first one of its kind between two ends without a NAT.
+    fn named(&mut self, path: &OuterPath, joins: bool) -> Option<TunnelIndex> {
         if let Some(tunnel) = self.of_path(path) {
             return Some(tunnel);
         }
         if self.tunnels.len() >= Self::MAX_TUNNELS || self.by_key.len() >= Self::MAX_NAMES {
             return None;
         }
-        let tunnel = self.tunnels.len();
-        self.tunnels.push(Tunnel::between([path.src, path.dst]));
+        let other_half = self.other_half(path).filter(|_| joins);
+        let tunnel = other_half.unwrap_or_else(|| {
+            self.tunnels.push(Tunnel::between([path.src, path.dst]));
+            self.tunnels.len() - 1
+        });
         self.by_key.insert(key_of(path), tunnel);
         Some(tunnel)
+    }
+
+    /// The only tunnel between two ends, of which IKE alone came from a port of its own, and ESP alone without UDP. Ends that find no NAT between
+    /// them send ESP so, whatever ports IKE has (RFC 7296 §2.23).
+    fn other_half(&self, path: &OuterPath) -> Option<TunnelIndex> {
+        let is_between = |own: &Tunnel| own.was_at(0, path.src) && own.was_at(1, path.dst);
+        let back = |own: &Tunnel| own.was_at(0, path.dst) && own.was_at(1, path.src);
+        let all = self.tunnels.iter().enumerate();
+        let mut between = all.filter(|(_, own)| own.part_of.is_none() && (is_between(own) || back(own)));
+        let (only, own) = between.next()?;
+        let heard_ike = own.whereabouts.iter().any(Whereabouts::was_shown_by_ike);
+        let fits = match path.udp {
+            Some(_) => own.encapsulation == Some(Encapsulation::Esp) && !heard_ike,
+            None => own.encapsulation.is_none() && heard_ike,
+        };
+        (between.next().is_none() && fits).then_some(only)
     }
 
     /// Takes in a packet of a tunnel in an internal direction, perhaps with its ends at new places.
@@ -228,7 +252,7 @@ impl TunnelTable {
             self.join(tunnel, path, direction);
             return Some(tunnel);
         }
-        let tunnel = self.begin(path)?;
+        let tunnel = self.named(path, true)?;
         if named && self.by_cookie.len() < Self::MAX_NAMES {
             self.by_cookie.insert(initiator_cookie, tunnel);
         }
@@ -412,6 +436,36 @@ mod tests {
         let tunnel = &t.tunnels[id];
         assert_eq!((tunnel.a(), tunnel.b()), (A, B));
         assert_eq!(tunnel.published(tunnel.direction_to(B)), Direction::AToB);
+    }
+
+    #[test]
+    fn without_a_nat_ike_may_have_a_port_of_its_own() {
+        let [ike, esp] = [Some((49_171, 4500)), None].map(|ports| path(A, B, ports));
+        let seen = (Timestamp(0), 1);
+        let cookie = IkeSpi([1; 8]);
+        let mut t = TunnelTable::default();
+        let known = t.begin(&esp).unwrap();
+        t.take_encapsulation(known, Encapsulation::Esp);
+        t.show(known, &esp, RoleShownBy::Esp, Direction::AToB, seen);
+        assert_eq!(t.of_ike(&ike, cookie), Some(known));
+        t.show(known, &ike, RoleShownBy::Ike, Direction::AToB, seen);
+        assert_eq!(t.changes(), []);
+        let other = path(A, B, Some((49_172, 4500)));
+        let second = t.of_ike(&other, IkeSpi([2; 8]));
+        assert_ne!(second, Some(known), "one of two has this port");
+
+        let mut t = TunnelTable::default();
+        let begun = t.of_ike(&ike, cookie).unwrap();
+        t.show(begun, &ike, RoleShownBy::Ike, Direction::AToB, seen);
+        assert_eq!(t.begin(&esp), Some(begun));
+
+        let mut t = TunnelTable::default();
+        for (port, cookie) in [(1024, [3; 8]), (1025, [4; 8])] {
+            let ike = path(A, B, Some((port, 4500)));
+            let own = t.of_ike(&ike, IkeSpi(cookie)).unwrap();
+            t.show(own, &ike, RoleShownBy::Ike, Direction::AToB, seen);
+        }
+        assert_eq!(t.begin(&esp), Some(2), "of which of two is not known");
     }
 
     #[test]

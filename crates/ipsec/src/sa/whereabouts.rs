@@ -117,6 +117,12 @@ impl Whereabouts {
         matches!(self.ports, [Some(_), None])
     }
 
+    pub(super) fn was_shown_by_ike(&self) -> bool {
+        self.said
+            .iter()
+            .any(|said| said[RoleShownBy::Ike as usize].is_some())
+    }
+
     /// Takes in a packet from this end, or to it, that shows it at `place`. Returns the kind of a change, and the place before.
     pub(super) fn show(
         &mut self,
