@@ -1,5 +1,6 @@
 //! Rekeys that fail, and SAs that die.
 
+use super::answers::with_keys;
 use super::steps::{AFTER, BEFORE, GENEROUS, begin, exchange, rekey_in_silence, resend_lost, switch};
 use rekeyscope_testkit::scenario::World;
 
@@ -70,6 +71,54 @@ pub(crate) fn unanswered(w: &mut World) {
         w.repeat(&qm, 0);
     }
     dies_later(w);
+}
+
+/// Copies of the server's request get no answer, though ESP of the client comes all the time. The server falls silent so long after the last one.
+fn silent_behind_its_request(w: &mut World, millis: u64) {
+    let goes_on = |w: &mut World, millis: u64| {
+        for _ in 0..millis / 1_000 {
+            w.ping();
+            w.steady(1_000);
+        }
+    };
+    w.check_v2(true);
+    goes_on(w, BEFORE);
+    let mut rekey = w.begin_v2(false);
+    w.message_v2(&mut rekey);
+    for wait in [5_000, 10_000, 20_000] {
+        goes_on(w, wait);
+        w.repeat_v2(&rekey, 0);
+    }
+    goes_on(w, millis);
+    w.acknowledge_all();
+    for _ in 0..20 {
+        w.ping_server(false);
+        w.wait(1_000);
+    }
+    w.download = false;
+    w.sa_init_v2();
+    w.download = true;
+    let anew = w.make_v2(true);
+    w.switch_up_v2(&anew);
+    w.switch_down_v2(&anew);
+    w.steady(AFTER);
+}
+
+pub(crate) fn renewal_given_up(w: &mut World) {
+    silent_behind_its_request(w, 40_000);
+}
+
+pub(crate) fn silent_long_after_a_request(w: &mut World) {
+    silent_behind_its_request(w, 60_000);
+}
+
+#[test]
+fn a_renewal_that_is_given_up_ends_the_tunnel() {
+    let lines = with_keys(renewal_given_up);
+    assert!(lines.headline.contains("did not answer the renewal"), "{lines:?}");
+    assert!(lines.why.contains("had given up"), "{lines:?}");
+    let lines = with_keys(silent_long_after_a_request);
+    assert!(lines.headline.contains("fell silent"), "{lines:?}");
 }
 
 /// The answer comes to the fourth request, when the SA is long dead.

@@ -90,6 +90,34 @@ pub(crate) fn old_sa_used_on(w: &mut World) {
     stays_on_the_old_sa(w, false);
 }
 
+/// The client asks for a new SA, on which the server sends at once, and goes on upon the old one: it takes nothing of what comes.
+pub(crate) fn asked_and_not_taken(w: &mut World) {
+    w.steady(BEFORE);
+    let rekey = w.agree_v2(true, 30);
+    w.switch_down_v2(&rekey);
+    w.go_deaf(100);
+    for wait in [200, 400, 800, 1_600, 3_200, 6_400] {
+        w.ping();
+        w.repeat_oldest(&[wait]);
+        w.check_v2(true);
+    }
+    let anew = w.make_v2(true);
+    w.switch_up_v2(&anew);
+    w.switch_down_v2(&anew);
+    resend_lost(w, 100);
+    w.steady(AFTER);
+}
+
+#[test]
+fn who_asks_for_an_sa_and_does_not_take_it() {
+    let lines = with_keys(asked_and_not_taken);
+    let said = "The client probably did not take its new SA";
+    assert!(lines.headline.starts_with(said), "{lines:?}");
+    assert!(lines.remedy.contains("let the gateway begin"), "{lines:?}");
+    let lines = with_keys(super::failure::initiator_not_ready);
+    assert!(!lines.headline.contains("did not take"), "{lines:?}");
+}
+
 /// Two calls through two pairs of SAs, the first one again behind the second.
 pub(crate) fn calls_through_two_pairs(w: &mut World) {
     w.check_v2(true);

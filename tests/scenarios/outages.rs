@@ -1,5 +1,6 @@
 //! Outages that no rekey brings, each beside one that looks like it.
 
+use super::answers::with_keys;
 use super::exchange::both_ask;
 use super::steps::{AFTER, BEFORE, GENEROUS, begin, exchange, rekey_in_silence, resend_lost};
 use super::transport::overtaken;
@@ -148,6 +149,29 @@ pub(crate) fn given_up_beside_its_data(w: &mut World) {
 
 pub(crate) fn given_up_when_silent(w: &mut World) {
     given_up(w, false);
+}
+
+/// The client's checks get no answer while the server is away; it sends on until a wait behind the last one, and then nothing. The server comes back on
+/// its old SA.
+pub(crate) fn given_up_while_away(w: &mut World) {
+    w.steady(BEFORE);
+    w.check_v2(true);
+    w.acknowledge_all();
+    w.check_in_vain_v2(4, 1_000, |w, millis| {
+        w.ping_server(false);
+        w.wait(millis);
+    });
+    w.wait(1_000);
+    w.go_deaf(WINDOW);
+    w.repeat_oldest(&TIMEOUTS);
+    w.download = false;
+    w.sa_init_v2();
+    w.download = true;
+    let anew = w.make_v2(true);
+    w.switch_up_v2(&anew);
+    w.switch_down_v2(&anew);
+    resend_lost(w, WINDOW);
+    w.steady(AFTER);
 }
 
 /// The client, behind a NAT, deletes its IKE SA and dials again at once: NAT gives it another port towards the server's port 500, and the server's
@@ -762,6 +786,80 @@ pub(crate) fn acknowledgements_unheard(w: &mut World) {
         w.wait(40);
     }
     w.steady(AFTER);
+}
+
+/// What the client sends comes to the capture and not to the server; a new SA does not help.
+pub(crate) fn lost_behind_the_capture_and_renewed(w: &mut World) {
+    w.steady(BEFORE);
+    w.acknowledge_all();
+    w.wait(100);
+    let unheard = w.seq;
+    w.steady(40);
+    w.acknowledge_all();
+    for wait in TIMEOUTS {
+        w.wait(wait);
+        w.resend(unheard);
+        w.acknowledge_all();
+        w.ping_server(false);
+    }
+    let renewed = w.make_v2(true);
+    w.switch_up_v2(&renewed);
+    w.switch_down_v2(&renewed);
+    for _ in 0..5 {
+        w.ping_server(false);
+        w.wait(2_000);
+        w.resend(unheard);
+        w.acknowledge_all();
+    }
+}
+
+/// The client drops its SA without a word, and answers checks; it asks for a new one when it has data.
+fn drops_its_sa(w: &mut World) {
+    no_esp_of_the_client(w, true);
+    let anew = w.make_v2(true);
+    w.switch_up_v2(&anew);
+    w.switch_down_v2(&anew);
+    resend_lost(w, WINDOW);
+    w.steady(AFTER);
+}
+
+#[test]
+fn an_sa_that_its_sender_dropped_is_made_anew() {
+    for (play, is_told) in [(drops_its_sa as fn(&mut World), true), (only_ike_comes, false)] {
+        let lines = with_keys(play);
+        assert!(
+            lines.headline.starts_with("ESP of the client stopped"),
+            "{lines:?}"
+        );
+        assert_eq!(lines.why.contains("under the same IKE SA"), is_told, "{lines:?}");
+        assert!(!lines.why.contains("NAT"), "{lines:?}");
+    }
+}
+
+#[test]
+fn a_new_sa_is_not_what_a_way_that_was_closed_before_lacks() {
+    let lines = with_keys(lost_behind_the_capture_and_renewed);
+    assert!(
+        lines
+            .headline
+            .starts_with("Packets of the client stopped arriving"),
+        "{lines:?}"
+    );
+    let lines = with_keys(super::failure::initiator_not_ready);
+    assert!(!lines.headline.contains("stopped arriving"), "{lines:?}");
+}
+
+#[test]
+fn a_peer_that_comes_back_when_it_has_been_given_up() {
+    let lines = with_keys(given_up_while_away);
+    assert!(
+        lines.headline.starts_with("The gateway did not answer checks"),
+        "{lines:?}"
+    );
+    assert!(
+        lines.why.contains("so the client gave the gateway up"),
+        "{lines:?}"
+    );
 }
 
 /// The client answers checks and sends no ESP any more; the answers are all that differs from an end that is gone.

@@ -450,6 +450,41 @@ pub(super) const SCENARIOS: &[Scenario] = &[
         silent_as_another_dials_in,
     ),
     scenario(
+        "IKEv2, renewal given up",
+        &[
+            "event esp_silent",
+            "event ike_silent",
+            "event unanswered",
+            "unanswered",
+        ],
+        renewal_given_up,
+    ),
+    scenario(
+        "IKEv2, silent long after a request",
+        &[
+            "event esp_silent",
+            "event ike_silent",
+            "event unanswered",
+            "peer_silent",
+        ],
+        silent_long_after_a_request,
+    ),
+    scenario(
+        "IKEv2, asked for and not taken",
+        &["one_sided"],
+        asked_and_not_taken,
+    ),
+    scenario(
+        "IKEv2, given up while away",
+        &["event checks_unanswered", "event ike_silent", "given_up"],
+        given_up_while_away,
+    ),
+    scenario(
+        "IKEv2, lost behind the capture, and renewed",
+        &["unheard"],
+        lost_behind_the_capture_and_renewed,
+    ),
+    scenario(
         "IKEv2, sent on upon a deleted SA",
         &["event child_deleted", "event one_sided", "one_sided"],
         sent_on_upon_a_deleted_sa,

@@ -4,8 +4,9 @@ use crate::explain::path::{address_changed, one_sa_silent};
 use crate::explain::same_limits::learnt_limit;
 use crate::explain::sas::new_sa_lost;
 use crate::explain::scene::{ExchangeInScene, MadeByExchange, SaInScene, SilencesOfSide};
-use crate::explain::view::{CHARON_REPEATS, DELETE_OF_A_REKEY, OutageView, seconds};
+use crate::explain::view::{CHARON_REPEATS, DELETE_OF_A_REKEY, NEAR_AT_LEAST, OutageView, seconds};
 use rekeyscope_model::analysis::{Certainty, Event, EventKind, Explanation, ExplanationCause};
+use rekeyscope_model::chance::LEAST_NOT_BY_CHANCE;
 use rekeyscope_model::time::Timestamp;
 use std::net::IpAddr;
 
@@ -185,13 +186,19 @@ pub(super) fn granted_at_once(view: &OutageView<'_>, explanation: &Explanation) 
     })
 }
 
-/// Events of some kinds that reach into the outage, or ended a while before it.
+/// Events of some kinds that reach into the outage, or ended a while before it, or no longer before than their sender waits.
 fn out<'a>(view: &OutageView<'a>, kinds: &'static [EventKind], before: i64) -> Vec<&'a Event> {
     let since = view.outage.from.plus_nanos(-before);
     view.events(kinds, Timestamp(i64::MIN), view.outage.to)
-        .filter(|event| event.until.unwrap_or(event.time) >= since)
+        .filter(|event| event.until.unwrap_or(event.time) >= since || is_out(event, view.outage.from))
         .filter(|event| !view.got_new_sa_since(event.time))
         .collect()
+}
+
+/// Whether a request without an answer, of which several copies came, is still out.
+fn is_out(request: &Event, at: Timestamp) -> bool {
+    let has_waits = request.kind == EventKind::Unanswered && request.count >= Some(LEAST_NOT_BY_CHANCE);
+    has_waits && waits_no_longer(request, at)
 }
 
 pub(super) fn unanswered(view: &OutageView<'_>) -> Option<Explanation> {
@@ -199,6 +206,7 @@ pub(super) fn unanswered(view: &OutageView<'_>) -> Option<Explanation> {
         .or_else(|| never_answered(view))
         .or_else(|| answered_late(view))
         .or_else(|| given_up(view))
+        .or_else(|| given_up_while_away(view))
 }
 
 fn never_answered(view: &OutageView<'_>) -> Option<Explanation> {
@@ -215,8 +223,13 @@ fn never_answered(view: &OutageView<'_>) -> Option<Explanation> {
         .filter(copies)
         .filter_map(|event| event.count)
         .sum();
+    // Who gives a request up takes the tunnel down with it (RFC 7296 §2.4).
+    let asker = view.other(explanation.by).map(|side| side.side);
+    let last = requests.last()?;
+    let gave_up = view.is_silent(asker) && gives_up(last, view.outage.from);
     Some(Explanation {
         count: (sent > 0).then_some(sent),
+        seconds: gave_up.then(|| view.outage.from.seconds_since(last.time)),
         ..explanation
     })
 }
@@ -313,10 +326,46 @@ fn given_up(view: &OutageView<'_>) -> Option<Explanation> {
     })
 }
 
-/// A side gives up on a request one wait after the last copy. A wait at most doubles from one copy to the next.
+/// A side falls silent a wait after checks without an answer, and its peer comes back on an SA that it had before: the one gave the tunnel up while the
+/// other was away, and the other does not know.
+fn given_up_while_away(view: &OutageView<'_>) -> Option<Explanation> {
+    let since = view.outage.from.plus_nanos(-view.near());
+    let mut all = view.events(&[EventKind::ChecksUnanswered], since, view.outage.to);
+    all.find_map(|checks| {
+        let (silent, until) = view.other(checks.by)?.nothing;
+        let away = view.direction_of(view.side(checks.by?)?);
+        let is_old = |used: &(Timestamp, Timestamp)| used.0 < checks.time;
+        let mut old = view.own_sas().filter(|(_, sa)| sa.direction == away);
+        let comes_back = old.any(|(_, sa)| {
+            sa.used
+                .filter(is_old)
+                .is_some_and(|used| used.1 > silent.plus_nanos(view.near()))
+        });
+        (gives_up(checks, silent) && comes_back).then(|| Explanation {
+            seconds: Some(until.seconds_since(silent)),
+            ..Explanation::shown(ExplanationCause::GivenUp, checks)
+        })
+    })
+}
+
+/// A side gives up on a request one wait after the last copy, which is at least as long as those before.
+fn gives_up(request: &Event, at: Timestamp) -> bool {
+    let last = request.until.unwrap_or(request.time);
+    let waited = at.nanos_since(last) + NEAR_AT_LEAST;
+    waited >= last.nanos_since(request.time) / waits_of(request) && waits_no_longer(request, at)
+}
+
+/// Number of waits between the copies of a request.
+fn waits_of(request: &Event) -> i64 {
+    let copies = request.count.and_then(|count| i64::try_from(count).ok());
+    copies.map_or(1, |copies| copies - 1).clamp(1, 32)
+}
+
+/// A wait at most doubles from one copy to the next, so that the one behind the last copy is no longer than all before it and the first of them.
 pub(super) fn waits_no_longer(request: &Event, until: Timestamp) -> bool {
     let last = request.until.unwrap_or(request.time);
-    until.nanos_since(last) <= 2 * last.nanos_since(request.time)
+    let all = last.nanos_since(request.time);
+    until.nanos_since(last) <= all + all / ((1 << waits_of(request)) - 1) + NEAR_AT_LEAST
 }
 
 pub(super) fn answer_lost(view: &OutageView<'_>) -> Option<Explanation> {

@@ -1,6 +1,6 @@
 //! Rows about the path and the capture: hole, address changed, silent, large packets, and what nothing explains.
 
-use crate::explain::scene::{ExchangeInScene, SaInScene, SilencesOfSide};
+use crate::explain::scene::{ExchangeInScene, MadeByExchange, OutageInScene, SaInScene, SilencesOfSide};
 use crate::explain::view::OutageView;
 use rekeyscope_model::analysis::{Certainty, Event, EventKind, Explanation, ExplanationCause};
 use rekeyscope_model::chance::{LEAST_NOT_BY_CHANCE, SEVERAL};
@@ -243,8 +243,17 @@ pub(super) fn unheard(view: &OutageView<'_>) -> Option<Explanation> {
     let checks: Vec<&Event> = view
         .events(&[EventKind::ChecksUnheard], since, outage.to)
         .collect();
-    let [_, receiver] = &outage.silences;
-    let by_segments = (u64::from(outage.undelivered.unheard) >= LEAST_NOT_BY_CHANCE).then_some(receiver.side);
+    let [sender, receiver] = &outage.silences;
+    let is_unheard = |outage: &OutageInScene| u64::from(outage.undelivered.unheard) >= LEAST_NOT_BY_CHANCE;
+    // Acknowledgements that the other direction's sender did not hear went the way of these packets.
+    let goes_the_way = |other: &&OutageInScene| {
+        let same = (other.tunnel, other.direction) == (outage.tunnel, outage.direction.reverse());
+        same && is_unheard(other) && view.fills_half((other.from, other.to))
+    };
+    let by_segments = match is_unheard(outage) {
+        true => Some(receiver.side),
+        false => view.scene.outages.iter().find(goes_the_way).map(|_| sender.side),
+    };
     let by_checks = checks.first().and_then(|event| event.by);
     let by = by_segments.or(by_checks)?;
     Some(Explanation {
@@ -272,8 +281,19 @@ pub(super) fn esp_silent(view: &OutageView<'_>) -> Option<Explanation> {
         .filter(|_| u64::from(outage.undelivered.swallowed) < LEAST_NOT_BY_CHANCE)
         .filter(is_silent);
     let silent = sender.or(Some(receiver).filter(is_silent))?;
+    let renewed = came_back_on(
+        view,
+        SilencesOfSide {
+            nothing: silent.no_esp,
+            ..*silent
+        },
+    );
+    let made = renewed
+        .and_then(|place| view.scene.exchanges.get(view.sa(place)?.exchange?))
+        .filter(|own| own.made == MadeByExchange::ChildSa && own.begin > silent.no_esp.0);
     Some(Explanation {
         by: Some(silent.side),
+        exchange: made.map(|made| made.index),
         seconds: Some(silent.no_esp.1.seconds_since(silent.no_esp.0)),
         frames: Vec::from_iter(silent.last_frame),
         ..Explanation::of(ExplanationCause::EspSilent, Certainty::Proven)
@@ -406,13 +426,15 @@ pub(super) fn too_big(view: &OutageView<'_>) -> Option<Explanation> {
     })
 }
 
-/// Segments came behind later ones, or an end moved, or the same segments pass in the end on the same SA and nobody cut them: size had nothing to do
-/// with it.
+/// Segments came behind later ones, or were acknowledged unheard, or an end moved, or the same segments pass in the end on the same SA and nobody cut
+/// them: size had nothing to do with it.
 pub(super) fn size_does_not_matter(view: &OutageView<'_>, _: &Explanation) -> bool {
     let outage = view.outage;
     let undelivered = &outage.undelivered;
+    let arrived = u64::from(undelivered.unheard) >= LEAST_NOT_BY_CHANCE;
     let same_sa = !outage.open && outage.back_on.is_some() && outage.back_on == outage.sa;
-    undelivered.behind_window > 0 || address_changed(view).is_some() || same_sa && !undelivered.cut
+    let passed = arrived || same_sa && !undelivered.cut;
+    undelivered.behind_window > 0 || passed || address_changed(view).is_some()
 }
 
 /// Packets of a connection are lost again and again, though none is larger than what passes: echoes between the same hosts are answered all the

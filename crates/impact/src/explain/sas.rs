@@ -25,6 +25,21 @@ pub(super) fn new_sa_lost(view: &OutageView<'_>) -> Option<Explanation> {
         .or_else(|| unheard_on_the_new(view))
         .or_else(|| first_numbers(view))
         .or_else(|| never_answered(view))
+        .filter(|found| !was_dead_before(view, found))
+}
+
+/// Packets were lost on an older SA, or acknowledgements unheard, long before anybody asked for the new one: that SA is not the cause.
+fn was_dead_before(view: &OutageView<'_>, found: &Explanation) -> bool {
+    let mut exchanges = view.exchanges().map(|(_, exchange)| exchange);
+    let exchange = exchanges.find(|exchange| Some(exchange.index) == found.exchange);
+    exchange.is_some_and(|exchange| {
+        let long_before = |time: Timestamp| exchange.begin.nanos_since(time) > DELETE_OF_A_REKEY;
+        let undelivered = &view.outage.undelivered;
+        let unheard = u64::from(undelivered.unheard) >= LEAST_NOT_BY_CHANCE;
+        let lost = view.outage.swallowed_packets.iter().map(|packet| packet.time);
+        lost.filter(|time| long_before(*time)).count() as u64 >= LEAST_NOT_BY_CHANCE
+            || unheard && undelivered.dead.is_some_and(|(first, _)| long_before(first))
+    })
 }
 
 /// New SAs of the direction that was not delivered, and their first and last packets.
@@ -441,7 +456,7 @@ fn lost_while_another_goes_on(view: &OutageView<'_>) -> Option<Explanation> {
     };
     let back = sa.opposite.and_then(|opposite| view.sa(opposite)?.used);
     let nothing_back = back.is_none_or(|(_, last)| last <= first.plus_nanos(view.near()));
-    let older_alone = of_receiver().all(|(_, used)| used.0 < began || used.0 > outage.to);
+    let older_alone = of_receiver().all(|(_, used)| used.0 < began || used.0 > last.min(outage.to));
     let settled = first.plus_nanos(DELETE_OF_A_REKEY);
     let older_goes_on = older_alone && of_receiver().any(|(_, used)| used.0 < began && used.1 > settled);
     // A sender that waits for a new SA sends on the old one for as long, too; acknowledgements that it does not hear are lost, not its packets.
@@ -454,7 +469,16 @@ fn lost_while_another_goes_on(view: &OutageView<'_>) -> Option<Explanation> {
         .find(is_newer)
         .filter(|_| outage.undelivered.unheard == 0);
     (lasts && nothing_back && (older_goes_on || newer.is_some())).then(|| {
-        let made = newer.and_then(|(own, _)| view.scene.exchanges.get(own.exchange?));
+        let taken = newer.map_or(sa.exchange, |(own, _)| own.exchange);
+        let asked = |made: &&ExchangeInScene| {
+            let receiver = Some(outage.silences[1].side);
+            // What it deletes then may be this SA.
+            let mut deletes = view.events(EventKind::DELETES, made.end, settled);
+            newer.is_some() || made.initiator == receiver && !deletes.any(|delete| delete.by == receiver)
+        };
+        let made = taken
+            .and_then(|place| view.scene.exchanges.get(place))
+            .filter(asked);
         Explanation {
             by: Some(outage.silences[0].side),
             exchange: made.map(|made| made.index),

@@ -149,7 +149,7 @@ pub static ROWS: [ExplanationRow; 41] = [
         ..row_of_all(ExplanationCause::Refused, control::refused)
     },
     ExplanationRow {
-        needs: "a request was not answered, its last copy at most 30 s before or in the outage, and no SA has been made since",
+        needs: "a request was not answered, its last copy in the outage, or at most 30 s before or as long as its sender waits (three copies or more), and no SA has been made since",
         unless: SILENT_THEN,
         moment: Moment::Request,
         excluded: control::not_answered_by_the_silent,
@@ -169,7 +169,7 @@ pub static ROWS: [ExplanationRow; 41] = [
         ..row_of_all(ExplanationCause::AnsweredLate, control::unanswered)
     },
     ExplanationRow {
-        needs: "checks were not answered, and a new IKE SA was begun in place of one that lives, which was answered at once",
+        needs: "checks were not answered, and a new IKE SA was begun in place of one that lives, which was answered at once; or their sender fell silent a wait after the last of them, and the peer came back on an SA that it had before",
         unless: SILENT_THEN,
         moment: Moment::Request,
         cost_of_renewal: CostOfRenewal::WhenSoonAnswered,
@@ -249,7 +249,7 @@ pub static ROWS: [ExplanationRow; 41] = [
     },
     ExplanationRow {
         needs: "half of the lost packets are of a new SA, from number 3 or lower on, for half of the outage; or acknowledgements on a new SA were not heard by a sender that had not taken it into use; or the new SA ends at once and nothing comes back on it",
-        unless: "the capture lacks packets; only small packets pass",
+        unless: "three packets were lost on an older SA, or acknowledgements unheard, more than 5 s before the request for the new one; the capture lacks packets; only small packets pass",
         cost_of_renewal: CostOfRenewal::Always,
         at_each_renewal: true,
         excluded: sas::hole_in_it,
@@ -330,12 +330,12 @@ pub static ROWS: [ExplanationRow; 41] = [
     },
     ExplanationRow {
         needs: "neither ESP nor IKE came from one side for half of it",
-        unless: "small packets pass; or IKE of that side came before that silence and behind it while its ESP stayed away, no SA was made, and nothing that was asked of it meanwhile went unanswered",
+        unless: "small packets pass; or IKE of that side came before that silence and behind it while its ESP stayed away, no SA was made but by a request that was answered at once, and nothing that was asked of it meanwhile went unanswered",
         cost_of_renewal: CostOfRenewal::WhenItBeginsThere,
         ..row(ExplanationCause::PeerSilent, path::silent)
     },
     ExplanationRow {
-        needs: "three acknowledgements in the capture were not heard, or a check was answered in the capture and came again",
+        needs: "three acknowledgements in the capture were not heard, in it or in an outage of the other direction that fills half of it, or a check was answered in the capture and came again",
         cost_of_renewal: CostOfRenewal::WhenItBeginsThere,
         ..row(ExplanationCause::Unheard, path::unheard)
     },

@@ -817,7 +817,7 @@ fn data_that_comes_through_another_tunnel() {
     is(&crossed, PeerSilent);
 }
 
-/// A silence between two checks that were answered is none of the peer, unless it was asked in vain meanwhile or a new SA ended the silence.
+/// A silence between two checks that were answered is none of the peer, unless it was asked in vain meanwhile, or took long to answer the request for a new SA.
 #[test]
 fn a_side_that_answers_checks() {
     let mut alive = scene();
@@ -828,6 +828,9 @@ fn a_side_that_answers_checks() {
     renewed
         .exchanges
         .push(exchange(17.9, 18.2, MadeByExchange::ChildSa));
+    renewed.exchanges[0].answered = Some(at(17.95));
+    is(&renewed, EspSilent);
+    renewed.exchanges[0].begin = at(15.0);
     is(&renewed, PeerSilent);
     alive.event(EventKind::ChecksUnanswered, 14.0, GATEWAY).count = Some(4);
     is(&alive, PeerSilent);

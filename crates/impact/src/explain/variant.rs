@@ -29,6 +29,7 @@ pub fn variant(analysis: &Analysis, time: &ExplainedTime<'_>) -> Option<&'static
             Some("by-turns-transport")
         }
         Cause::OneSided if event.is_none() && explanation.seconds.is_some() => Some("one-sided-newer"),
+        Cause::OneSided if event.is_none() && exchange.is_some() => Some("one-sided-asked"),
         Cause::OneSided if event.is_none() => Some("one-sided-alone"),
         Cause::OneSided if explanation.certainty == Certainty::Inferred => Some("one-sided-left"),
         Cause::OtherTunnel if !ends.is_some_and(|t| [Some(t.a), Some(t.b)].contains(&explanation.by)) => {
@@ -43,6 +44,8 @@ pub fn variant(analysis: &Analysis, time: &ExplainedTime<'_>) -> Option<&'static
         Cause::LimitReached if explanation.certainty == Certainty::Read => Some("limit-read"),
         Cause::L2tpClosed if shows(EventKind::EchoUnanswered) => Some("l2tp-unanswered"),
         Cause::NewSaLost => exchange.and_then(|made| of_new_sa(analysis, made, explanation)),
+        Cause::Unanswered if explanation.seconds.is_some() => Some("unanswered-given-up"),
+        Cause::GivenUp if exchange.is_none() => Some("given-up-away"),
         Cause::GivenUpTooSoon if !is(EventKind::ChecksAnsweredLate) => Some("given-up-alive"),
         Cause::AddressChanged if explanation.seconds.is_some() => Some("moved"),
         Cause::Deleted | Cause::BreakBeforeMake if shows(EventKind::EchoUnanswered) => Some("monitored"),
@@ -75,6 +78,7 @@ pub fn variant(analysis: &Analysis, time: &ExplainedTime<'_>) -> Option<&'static
         Cause::LargePackets if explanation.count.is_none() => Some("large-packets-only"),
         Cause::Unexplained if explanation.by.is_some() => Some("lost-before"),
         Cause::EspSilent if is_of_one_sa(analysis, explanation) => Some("one-sa-silent"),
+        Cause::EspSilent if exchange.is_some() => Some("esp-silent-renewed"),
         Cause::PeerSilent if shows(EventKind::Unanswered) && shows(EventKind::NewIkeSa) => {
             Some("silent-came-back")
         }

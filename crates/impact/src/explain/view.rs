@@ -92,13 +92,20 @@ impl<'a> OutageView<'a> {
         self.fills_half(sender.nothing) && !self.waits_for_timer() && !self.answers_checks(sender)
     }
 
-    /// Tells whether IKE of an end came before its longest silence and behind it while its ESP stayed away, no new SA was made, and nothing that was asked of
-    /// it in that silence went unanswered: it lives, and had nothing to say.
+    /// Tells whether IKE of an end came before its longest silence and behind it while its ESP stayed away, no new SA was made but by a request that was
+    /// answered at once, and nothing that was asked of it in that silence went unanswered: it lives, and had nothing to say.
     pub(super) fn answers_checks(&self, side: &SilencesOfSide) -> bool {
         let ((begin, end), (stops, back)) = (side.nothing, side.no_esp);
         let inside = stops.plus_nanos(self.near()) < begin && end.plus_nanos(self.near()) < back;
         let mut asked = self.events(&[EventKind::ChecksUnanswered, EventKind::Unanswered], begin, end);
-        let mut made = self.exchanges().map(|(_, exchange)| exchange);
+        let at_once = |own: &ExchangeInScene| {
+            let waited = own.answered.map(|answered| answered.nanos_since(own.begin));
+            own.made == MadeByExchange::ChildSa && waited.is_some_and(|waited| waited <= self.near())
+        };
+        let mut made = self
+            .exchanges()
+            .map(|(_, exchange)| exchange)
+            .filter(|own| !at_once(own));
         inside
             && !asked.any(|event| event.by == Some(side.side))
             && !made.any(|own| own.made != MadeByExchange::Nothing && begin <= own.end && own.begin <= back)

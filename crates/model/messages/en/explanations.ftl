@@ -88,6 +88,7 @@ outage-one-sided = { $who } { $known ->
     [inferred] probably sends on a dead SA
    *[read] went on upon a deleted SA
 } { $at }
+outage-one-sided-asked = { $to } probably did not take its new SA { $at }
 outage-answered-elsewhere = { $who } { $probably }answered from { $to } { $at }
 outage-numbers-used-up = ESP numbers of { $who } { $probably }were used up { $at }
 outage-bad-icv = packets of { $who } { $probably }came damaged { $at }
@@ -203,6 +204,10 @@ explains-given-up = { $count ->
     [one] one check
    *[other] { $count } checks
 } got no answer, and then a new IKE SA took the place of the old one. The request for it was answered at once, so { $who } was reachable: either checks or their answers were lost, or it had restarted.
+explains-given-up-away = { $count ->
+    [one] one check
+   *[other] { $count } checks
+} got no answer, so { $other } gave { $who } up and sent nothing for { $took }. Meanwhile { $who } came back and did not know: it sent on upon its old SA.
 explains-given-up-too-soon = { $who } lives and answered a check after { $took }, when the other side had taken the tunnel down and begun a new IKE SA: the way is slow, as with a full queue.
 explains-given-up-alive = { $count ->
     [one] one check
@@ -213,6 +218,7 @@ explains-unanswered = { $count ->
     [one] one request
    *[other] { $count } requests
 } for a new SA got no answer, while other packets of { $who } came.
+explains-unanswered-given-up = { explains-unanswered } { $took } after the first one { $other } fell silent: it had given up, and its SAs with it.
 explains-answered-late = a request for a new SA was sent { $count } times before an answer of { $who } came, after { $took }.
 explains-ike-fragments = of a large IKE message only some fragments came, so it could not be answered.
 explains-answer-lost = a message of the renewal was sent again although its answer is in this capture: that answer did not reach the sender in time.
@@ -268,7 +274,14 @@ explains-unheard = the packets of { $who } are in this capture, and the other si
 explains-esp-silent = no ESP came from { $who } { $span ->
     [part] for { $took }
    *[all] in that time
-}, and its IKE did: a NAT mapping or a filter lets IKE pass alone, or there is no SA to send on.
+}, and its IKE did: { $esp ->
+    [udp] a NAT mapping or a filter
+   *[plain] a filter
+} lets IKE pass alone, or there is no SA to send on.
+explains-esp-silent-renewed = no ESP came from { $who } { $span ->
+    [part] for { $took }
+   *[all] in that time
+}, and its IKE did, until a new SA was made under the same IKE SA: { $who } had probably dropped the old one, or used it up, and sent no Delete.
 explains-one-sa-silent = other SAs of { $who } went on, and { $other } sent on upon the SA of the way back.{ $count ->
     [0] {""}
    *[other] {" "}By its numbers the SA had carried { $bytes } packets (about { $limit }): { $who } may have reached a limit of volume and not renewed.
@@ -307,6 +320,7 @@ explains-one-sided-left = { $what ->
 } and goes on upon another SA, as who has lost the pair; ESP of { $who } came on it for { $took } after that. These packets do not show what { $to } deleted.
 explains-one-sided-newer = { $to } went over to a newer SA. ESP of { $who } came on its old one for { $took } after that, and nothing of it was answered: { $to } has probably dropped the old SA, which checks by IKE do not show.
 explains-one-sided-alone = nothing comes back on the SA on which { $who } sends, and ESP of { $to } goes on upon an older one: { $to } does not have the newer one, or no longer. These packets do not show which.
+explains-one-sided-asked = { $to } asked for a new SA and got its answer. Nothing that { $who } sent on it was heeded, and { $to } goes on upon the old SA alone: it probably does not have the new one.
 explains-answered-elsewhere = ESP or IKE went to { $from } and came back with the source { $to }: a NAT, a firewall or the other end drops such packets as a stranger's.
 explains-numbers-used-up = its SA ended with number { $bytes }, behind which there is none without a new SA, and no new one was made in time.
 explains-bad-icv = { $bytes } ESP packets of { $who } came with a wrong ICV under a key that other packets prove: their receiver drops them. Smaller packets may have passed.
@@ -413,11 +427,12 @@ cure-given-up-too-soon = keep the line from filling: send a little less than it 
 cure-given-up-alive = at { $other }, let ESP count as a sign of life (dead peer detection on demand, which asks only when nothing comes), or give it a longer delay and more tries (strongSwan: `dpd_delay`, `dpd_timeout`, `retransmit_tries`). See why { $who } leaves checks unanswered (load, a filter). The rekeys are not the cause.
 cure-unanswered = see in the log of { $who } whether these requests came: it may drop what it does not expect. If they did not, find what drops IKE while ESP passes: { $esp ->
     [udp] a NAT timeout, a filter for UDP 500 and 4500
-   *[plain] a filter for UDP 500
+   *[plain] a filter for UDP 500 and 4500, or a firewall before { $who } that forgets UDP without packets (let { $who } check every 20 s)
 }. If large messages alone are lost, use IKE fragmentation or a group with smaller keys (an elliptic curve).
 cure-answer-lost = find what loses IKE messages between the ends (a full queue, a filter, NAT), and raise the lifetime of the SAs, so that fewer renewals can be hit. If large messages alone are lost, use IKE fragmentation or a group with smaller keys (an elliptic curve).
 cure-answered-late = find what loses IKE messages between the ends (a full queue, a filter, NAT), and start renewals early enough for a repeated request to be answered before the SA ends (strongSwan: `rekey_time` or `rekey_bytes` further below `life_time` or `life_bytes`). If large messages alone are lost, use IKE fragmentation or a group with smaller keys (an elliptic curve).
 cure-ike-fragments = switch IKE fragmentation on at both ends (strongSwan: `fragmentation = yes`), or use a group with smaller keys (an elliptic curve).
+cure-given-up-away = find why nothing came from { $who } (its line, Wi-Fi, sleep). Let { $other } wait longer before it gives up (strongSwan: `retransmit_tries`, libreswan: `retransmit-timeout`), and { $who } check as well, so that it dials again by itself; until then: reconnect. The rekeys are not the cause.
 cure-given-up = find what drops checks (INFORMATIONAL, UDP 500 and 4500) or the answers of { $who } to them; a dead peer detection that waits longer (strongSwan: `retransmit_tries`) only hides it. The log of { $who } tells whether it restarted.
 cure-collision = let one side alone renew, with limits well below the other's, and keep random margins.
 cure-limit-reached = { $by ->
@@ -448,11 +463,12 @@ cure-silent-renewed = look into the log of { $who } at { $from } (SA deleted, re
    *[plain] {""}
 } and capture there, too.
 cure-silent-without-ike = capture IKE (UDP 500 and 4500), too: its messages tell why the SA ended before the next one began.
-cure-unheard = capture at the other end, and look at the way from { $who } to it: a filter, a NAT mapping, the path. The rekeys are not the cause.
+cure-unheard = capture at { $other }, and look at the way from { $who } to it: a filter, a NAT mapping, the path. If they come there, { $other } itself drops them: its firewall (ESP on the outer interface, states), policies and counters. The rekeys are not the cause.
 cure-esp-silent = capture on the side of { $who }, too: that tells whether it sent ESP, and see there whether it still has its SAs (strongSwan: `swanctl --list-sas`).{ $esp ->
     [udp] {" "}Send NAT keepalives at least every 20 s.
    *[plain] {""}
 }
+cure-esp-silent-renewed = give both ends the same lifetimes of the SA, in seconds and in kB, and let one renew well before them. See in the log of { $who } why the old SA ended, and let it send a Delete for what it drops.
 cure-one-sa-silent = at { $who }, clear the SAs of these networks, and look into its log and counters for why it sent nothing on that one (Cisco: `show crypto ipsec sa`). If its volume was used up: update it, raise or lift the limit of volume, and let the lifetime in seconds end first.
 cure-silent-on-new-sa = { cure-esp-silent }
 cure-path-silent = look at the path between the ends, and capture at the other one, too. The rekeys are not the cause.
@@ -475,6 +491,7 @@ cure-one-sided = { $known ->
    *[read] at { $who }, delete that SA or let it renew (strongSwan: `swanctl --terminate --child-id`), and see in the log of { $to } why it deleted it
 }. Two pairs of SAs beside each other come of both ends setting up, or of reauthentication: let one end alone begin (strongSwan: `start_action`, no `close_action = start`), and see `unique`.
 cure-one-sided-newer = at { $who }, delete the old SA (press reconnect, clear its SAs), and let it use the newest one and heed INITIAL-CONTACT. At { $to }, send a Delete before SAs are cleared, and let a ping through the tunnel watch it instead of IKE's checks.
+cure-one-sided-asked = let { $who } begin the renewals (raise the limits of the SA at { $to }), update { $to }, and see in its log why it did not take the SA (an invalid SPI?). Until then: clear the SAs at { $to }.
 cure-answered-elsewhere = let { $who } answer from the address that was asked: a route for each source address (`ip rule add from { $from }`, a table for each line), or bind IKE to it (strongSwan: `local_addrs`, `left`); or let the other end ask { $to }. The rekeys are not the cause.
 cure-numbers-used-up = let { $who } renew before its numbers are used up (strongSwan: `rekey_packets`), or use extended sequence numbers (strongSwan: `esn` in the ESP proposal). The path is not the cause.
 cure-bad-icv = find what damages packets at { $who } or on the way: hardware or offload that encrypts (switch it off), memory, a device that changes them. A capture at its end tells which. The rekeys are not the cause.

@@ -87,6 +87,7 @@ outage-one-sided = { $who }が{ $at }{ $known ->
     [inferred] 無効な SA で送信（推定）
    *[read] 削除済みの SA で送信を継続
 }
+outage-one-sided-asked = { $to }が{ $at }新しい SA を使わず（推定）
 outage-answered-elsewhere = { $who }が{ $at } { $to } から応答{ $probably }
 outage-numbers-used-up = { $who }の ESP 番号が{ $at }枯渇{ $probably }
 outage-bad-icv = { $who }のパケットが{ $at }破損{ $probably }
@@ -189,12 +190,14 @@ explains-refused = 応答は { $notify }（{ $count } 回）で、古い SA に�
 explains-refused-encrypted = 要求が { $count } 回拒否され（理由は暗号化されていて不明）、古い SA に代わる SA はできませんでした。
 explains-refused-child = 新しい IKE SA はできましたが、Child SA はできませんでした。{ $who }の応答は以前の応答より短く、Child SA が入る余地がなく、その後 ESP は届いていません。理由は暗号化されていて不明です。
 explains-given-up = 生存確認が { $count } 回無応答だったため、古い IKE SA の代わりに新しい IKE SA が始まり、{ $who }はその要求にすぐ応答しました。到達性はあるので、生存確認かその応答が失われたか、{ $who }が再起動したかのどちらかです。
+explains-given-up-away = 生存確認 { $count } 回に応答がなく、{ $other }は{ $who }をあきらめて { $took }何も送っていません。{ $who }はその間に戻りましたが、それを知らず、古い SA で送り続けていました。
 explains-given-up-too-soon = { $who }は動作しており、生存確認に { $took }後に応答しましたが、相手側はすでにトンネルを閉じて新しい IKE SA を始めていました。キューがいっぱいのときのように、経路の遅延が大きくなっています。
 explains-given-up-alive = { $took }の間に生存確認が { $count } 回無応答だったため、{ $other }が SA を削除しました。{ $who }の ESP はその間も届いており、動作していました。
 explains-unanswered = 新しい SA の要求{ $count ->
     [0] { "" }
    *[other] { " " }{ $count } 回
 }に無応答でしたが、その間も{ $who }のほかのパケットは届いていました。
+explains-unanswered-given-up = { explains-unanswered }最初の要求から { $took }後に{ $other }からの通信が途絶えており、要求をあきらめて SA も破棄したと見られます。
 explains-answered-late = 新しい SA の要求が { $count } 回送られ、{ $who }の応答が届くまでに { $took }かかりました。
 explains-ike-fragments = 大きな IKE メッセージのフラグメントが一部しか届かなかったため、応答できませんでした。
 explains-answer-lost = 応答はこのキャプチャにあるのに、リキーのメッセージが再送されています。その応答が送信側に間に合っていません。
@@ -239,7 +242,14 @@ explains-unheard = { $who }のパケットはこのキャプチャにありま�
 explains-esp-silent = { $span ->
     [part] { $who }から ESP は { $took }間届かず
    *[all] その間、{ $who }から ESP は届かず
-}、IKE は届いていました。NAT マッピングかフィルターが IKE だけを通しているか、送るための SA がありません。
+}、IKE は届いていました。{ $esp ->
+    [udp] NAT マッピングかフィルター
+   *[plain] フィルター
+}が IKE だけを通しているか、送るための SA がありません。
+explains-esp-silent-renewed = { $span ->
+    [part] { $who }から ESP は { $took }間届かず
+   *[all] その間、{ $who }から ESP は届かず
+}、IKE は届いており、同じ IKE SA で新しい SA ができると戻りました。{ $who }は古い SA を Delete なしに破棄したか、使い切ったと推定されます。
 explains-one-sa-silent = { $who }の他の SA は続いており、{ $other }も逆方向の SA で送り続けています。{ $count ->
     [0] {""}
    *[other] {""}番号によれば、その SA は { $bytes } パケット（約 { $limit }）を運んでおり、{ $who }が転送量の上限に達したまま更新しなかった可能性があります。
@@ -278,6 +288,7 @@ explains-one-sided-left = { $to }は { $moment }に{ $what ->
 }、別の SA で送り続けています。Child SA を失ったときの動きです。その後も{ $who }の ESP が { $took }にわたり元の SA で届いています。何を削除したかはこのキャプチャでは分かりません。
 explains-one-sided-newer = { $to }は新しい SA に切り替えましたが、{ $who }の ESP はその後も { $took }にわたり古い SA で届き、応答は何も返っていません。{ $to }は古い SA をすでに破棄したと推定されます。IKE の生存確認では検出できません。
 explains-one-sided-alone = { $who }が送っている SA では何も返らず、{ $to }の ESP は古い SA で続いています。{ $to }は新しい SA をまだ持っていないか、すでに失っています。どちらかはこのキャプチャでは分かりません。
+explains-one-sided-asked = 新しい SA は{ $to }が要求し、応答も届いています。{ $who }は新しい SA に切り替えましたが、そこで送ったものには何の反応もなく、{ $to }は古い SA だけで送り続けています。{ $to }には新しい SA がないと推定されます。
 explains-answered-elsewhere = ESP や IKE は { $from } 宛てに送られ、返ってきたものの送信元は { $to } でした。NAT、ファイアウォール、または相手側が、知らない相手のものとして破棄します。
 explains-numbers-used-up = ESP シーケンス番号が { $bytes } に達し、新しい SA なしでは次の番号がありません。リキーは間に合いませんでした。
 explains-bad-icv = { $who }の ESP パケット { $bytes } 個の ICV が、ほかのパケットで確認済みの鍵に合いません。受信側はこれらを破棄します。より小さいパケットは通った可能性があります。
@@ -374,11 +385,12 @@ cure-given-up-too-soon = 回線を使い切らないよう、送信を少し抑�
 cure-given-up-alive = { $other }で、ESP の到着も生存の印とみなす（何も届かないときだけ確認するオンデマンドの DPD）か、DPD の間隔と回数を増やしてください（strongSwan: `dpd_delay`、`dpd_timeout`、`retransmit_tries`）。{ $who }が確認に応答しない理由（負荷、フィルター）も調べてください。リキーは原因ではありません。
 cure-unanswered = 要求が届いたかを{ $who }のログで確認してください（想定外の要求は破棄されることがあります）。届いていなければ、ESP は通るのに IKE を破棄するものを探してください（{ $esp ->
     [udp] NAT のタイムアウト、UDP 500 と 4500 のフィルター
-   *[plain] UDP 500 のフィルター
+   *[plain] UDP 500 と 4500 のフィルター、しばらく通らない UDP を忘れる{ $who }側のファイアウォール（{ $who }から 20 秒ごとに生存確認を送る）
 }など）。大きなメッセージが通らない場合は、IKE フラグメンテーションを使うか、鍵サイズの小さい DH グループ（楕円曲線など）にしてください。
 cure-answer-lost = IKE メッセージが両端の間で失われる箇所（あふれたキュー、フィルター、NAT）を探し、SA の寿命を延ばしてリキーの回数を減らしてください。大きなメッセージだけが失われる場合は、IKE フラグメンテーションを使うか、鍵サイズの小さい DH グループ（楕円曲線など）にしてください。
 cure-answered-late = IKE メッセージが両端の間で失われる箇所（あふれたキュー、フィルター、NAT）を探し、再送した要求への応答が SA の寿命に間に合うよう、リキーを早く始めてください（strongSwan: `rekey_time` か `rekey_bytes` を `life_time`、`life_bytes` より十分小さく）。大きなメッセージだけが失われる場合は、IKE フラグメンテーションを使うか、鍵サイズの小さい DH グループ（楕円曲線など）にしてください。
 cure-ike-fragments = 両側で IKE フラグメンテーションを有効にする（strongSwan: `fragmentation = yes`）か、鍵サイズの小さい DH グループ（楕円曲線など）にしてください。
+cure-given-up-away = { $who }からの通信が止まった理由（回線、Wi-Fi、スリープ）を調べてください。{ $other }では DPD のタイムアウトを延ばし（strongSwan: `retransmit_tries`、libreswan: `retransmit-timeout`）、{ $who }からも生存確認を行って自動でつなぎ直すようにしてください。応急処置はつなぎ直しです。リキーは原因ではありません。
 cure-given-up = 生存確認（INFORMATIONAL、UDP 500 と 4500）か{ $who }の応答が失われる箇所を探してください。DPD のタイムアウトを延ばしても（strongSwan: `retransmit_tries`）、問題が隠れるだけです。再起動したかどうかは{ $who }のログで分かります。
 cure-collision = リキーを片側だけが行うように寿命に十分な差をつけ、リキー時刻のランダムなずれは残してください。
 cure-limit-reached = { $by ->
@@ -409,11 +421,12 @@ cure-silent-renewed = { $who }のログで、キャプチャ開始から { $from
    *[plain] {""}
 }そちらでもキャプチャしてください。
 cure-silent-without-ike = IKE（UDP 500、4500）もキャプチャしてください。次の SA の前に古い SA が終わった理由が分かります。
-cure-unheard = 反対側でもキャプチャし、{ $who }からそこまでの経路（フィルター、NAT マッピング）を調べてください。リキーは原因ではありません。
+cure-unheard = { $other }でもキャプチャし、{ $who }からそこまでの経路（フィルター、NAT マッピング）を調べてください。そこまで届いているなら、破棄しているのは{ $other }自身です（外側インターフェースの ESP に対するファイアウォールとステート、ポリシー、カウンター）。リキーは原因ではありません。
 cure-esp-silent = { $who }の側でもキャプチャしてください。ESP を送ったかどうかが分かります。SA が残っているかどうかもそちらで調べてください（strongSwan: `swanctl --list-sas`）。{ $esp ->
     [udp] NAT キープアライブを 20 秒以下の間隔で送ってください。
    *[plain] {""}
 }
+cure-esp-silent-renewed = 両側の SA の寿命を秒でも kB でも同じ値にし、十分手前でリキーしてください。古い SA が終わった理由を{ $who }のログで調べ、破棄するときは Delete を送るようにしてください。
 cure-one-sa-silent = { $who }でそのネットワークの SA をクリアし、送信が止まった理由をログとカウンター（Cisco: `show crypto ipsec sa`）で調べてください。転送量を使い切っていた場合は、ソフトウェアを更新し、転送量の上限を上げるか無効にして、秒単位の寿命が先に切れるようにしてください。
 cure-silent-on-new-sa = { cure-esp-silent }
 cure-path-silent = 両側の間の経路を調べ、反対側でもキャプチャしてください。リキーは原因ではありません。
@@ -436,6 +449,7 @@ cure-one-sided = { $known ->
    *[read] { $who }でその SA を削除するか更新し（strongSwan: `swanctl --terminate --child-id`）、{ $to }が削除した理由をログで調べてください
 }。Child SA が重複するのは、両側からトンネルを張った場合や再認証の場合です。トンネルは片側だけから張り（strongSwan: `start_action`、`close_action = start` は使わない）、`unique` も確認してください。
 cure-one-sided-newer = { $who }で古い SA を削除し（つなぎ直し、SA のクリア）、最新の SA を使い INITIAL-CONTACT に従うようにしてください。{ $to }では、SA をクリアする前に Delete を送り、IKE の生存確認ではなくトンネル内の ping で監視してください。
+cure-one-sided-asked = リキーは{ $who }から始め（{ $to }の SA の寿命を長くする）、{ $to }を更新し、新しい SA を使わない理由を{ $to }のログで調べてください（SPI の不一致など）。応急処置は{ $to }での SA のクリアです。
 cure-answered-elsewhere = 要求されたアドレスから{ $who }が応答するようにしてください。送信元アドレスごとの経路（`ip rule add from { $from }` と回線ごとのテーブル）を設定するか、IKE をそのアドレスに固定します（strongSwan: `local_addrs`、`left`）。または相手側の宛先を { $to } にしてください。リキーは原因ではありません。
 cure-numbers-used-up = 番号を使い切る前に{ $who }が鍵を更新する（strongSwan: `rekey_packets`）か、拡張シーケンス番号（strongSwan: ESP プロポーザルの `esn`）を使ってください。経路が原因ではありません。
 cure-bad-icv = { $who }か経路上でパケットを壊すもの（暗号化のハードウェアやオフロード、メモリ、パケットを書き換える機器）を調べ、オフロードは無効にしてください。{ $who }側のキャプチャでどちらか分かります。リキーは原因ではありません。

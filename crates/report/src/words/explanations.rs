@@ -488,7 +488,6 @@ impl<'a> Explained<'a> {
             ExplanationCause::LargePackets
             | ExplanationCause::FirstFragments
             | ExplanationCause::LeftOut
-            | ExplanationCause::EspSilent
             | ExplanationCause::SilentOnNewSa => {
                 let moment = at()?;
                 Some(fill!(t, "outage-since-renewal", moment))

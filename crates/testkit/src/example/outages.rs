@@ -116,7 +116,8 @@ fn of_the_control_plane(
     let unanswered = |cause, kind| {
         let explanation = Explanation {
             count: Some(4),
-            seconds: Some(4.2),
+            seconds: (cause != ExplanationCause::Unanswered).then_some(4.2),
+            exchange: (cause == ExplanationCause::GivenUp).then_some(0),
             ..by(gateway, cause, Certainty::Proven)
         };
         shown(kind, |_| (), explanation)
