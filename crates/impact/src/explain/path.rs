@@ -281,6 +281,10 @@ pub(super) fn esp_silent(view: &OutageView<'_>) -> Option<Explanation> {
         .filter(|_| u64::from(outage.undelivered.swallowed) < LEAST_NOT_BY_CHANCE)
         .filter(is_silent);
     let silent = sender.or(Some(receiver).filter(is_silent))?;
+    // Numbers that a new SA begins with above 1 are those of packets that were sent and lost.
+    let until = silent.no_esp.1.plus_nanos(view.near());
+    let mut numbers = view.events(&[EventKind::FirstNumber], silent.no_esp.0, until);
+    let lost = numbers.find(|first| first.by == Some(silent.side) && first.count > Some(LEAST_NOT_BY_CHANCE));
     let renewed = came_back_on(
         view,
         SilencesOfSide {
@@ -290,10 +294,13 @@ pub(super) fn esp_silent(view: &OutageView<'_>) -> Option<Explanation> {
     );
     let made = renewed
         .and_then(|place| view.scene.exchanges.get(view.sa(place)?.exchange?))
-        .filter(|own| own.made == MadeByExchange::ChildSa && own.begin > silent.no_esp.0);
+        .filter(|own| own.made == MadeByExchange::ChildSa && own.begin > silent.no_esp.0)
+        .filter(|own| lost.is_none() && own.end.plus_nanos(INITIAL_RTO) >= silent.no_esp.1);
     Some(Explanation {
         by: Some(silent.side),
         exchange: made.map(|made| made.index),
+        evidence: Vec::from_iter(lost.map(|first| first.index)),
+        count: lost.and_then(|first| first.count),
         seconds: Some(silent.no_esp.1.seconds_since(silent.no_esp.0)),
         frames: Vec::from_iter(silent.last_frame),
         ..Explanation::of(ExplanationCause::EspSilent, Certainty::Proven)

@@ -285,18 +285,25 @@ pub fn told_childless(analysis: &Analysis, tunnel: usize) -> Option<&Event> {
     (is_childless && own.all(|sa| sa.last_time.is_none_or(|end| end <= last.time))).then_some(last)
 }
 
+fn lasted(event: &Event) -> i64 {
+    event.until.map_or(0, |until| until.nanos_since(event.time))
+}
+
+/// Tells whether the peer of an end that moved went on sending to the old place for longer than a sender of TCP takes for three tries.
+pub(super) fn is_left_behind(change: &Event) -> bool {
+    matches!(change.kind, EventKind::AddressChanged | EventKind::PortChanged)
+        && change.count.is_some_and(|sent| sent >= LEAST_NOT_BY_CHANCE)
+        && lasted(change) > CHANGE_TAKES_EFFECT
+}
+
 /// The change of an end's address or port, in any tunnel, after which its peer went on sending to the old place; `None` where it followed before
 /// a sender of TCP would have tried three times, or where acknowledgements show what arrived there.
 pub fn told_left_behind<'a>(analysis: &'a Analysis, headline: &Impact) -> Option<(&'a Tunnel, &'a Event)> {
     if headline.verdict.is_harm() {
         return None;
     }
-    let changes = analysis.events.iter().filter(|event| {
-        matches!(event.kind, EventKind::AddressChanged | EventKind::PortChanged)
-            && event.count.is_some_and(|sent| sent >= LEAST_NOT_BY_CHANCE)
-    });
+    let changes = analysis.events.iter().filter(|event| is_left_behind(event));
     let of_tunnel = changes.filter_map(|event| Some((analysis.tunnels.get(event.tunnel?)?, event)));
-    let lasted = |event: &Event| event.until.map_or(0, |until| until.nanos_since(event.time));
     let is_acknowledged = |(tunnel, event): &(&Tunnel, &Event)| {
         let towards = match event.by == Some(tunnel.a) {
             true => Direction::BToA,
@@ -306,7 +313,7 @@ pub fn told_left_behind<'a>(analysis: &'a Analysis, headline: &Impact) -> Option
         ledger.is_some_and(|ledger| ledger.basis == LedgerBasis::Acknowledgements)
     };
     of_tunnel
-        .filter(|told| lasted(told.1) > CHANGE_TAKES_EFFECT && !is_acknowledged(told))
+        .filter(|told| !is_acknowledged(told))
         .max_by_key(|told| lasted(told.1))
 }
 

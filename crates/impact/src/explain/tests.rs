@@ -824,6 +824,14 @@ fn a_side_that_answers_checks() {
     alive.silent(GATEWAY, 12.0, 18.0);
     alive.outages[0].silences[1].no_esp = (at(10.0), at(19.0));
     assert_eq!(is(&alive, EspSilent).by, Some(GATEWAY));
+    // A new SA that comes with a number above 1 shows that it sent ESP.
+    let mut lost = alive.clone();
+    lost.event(EventKind::FirstNumber, 19.1, GATEWAY).count = Some(54);
+    let lost = is(&lost, EspSilent);
+    assert_eq!(
+        (lost.count, lost.evidence, lost.exchange),
+        (Some(54), vec![0], None)
+    );
     let mut renewed = alive.clone();
     renewed
         .exchanges

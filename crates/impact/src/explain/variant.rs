@@ -2,6 +2,7 @@
 
 use crate::explain::explained::ExplainedTime;
 use crate::explain::path::is_below_any_mtu;
+use crate::explain::remarks::is_left_behind;
 use crate::explain::remarks::refuses_child;
 use crate::explain::view::DELETE_OF_A_REKEY;
 use rekeyscope_model::analysis::{
@@ -55,6 +56,7 @@ pub fn variant(analysis: &Analysis, time: &ExplainedTime<'_>) -> Option<&'static
         Cause::AddressChanged if event.is_some_and(|e| answers_from_elsewhere(analysis, tunnel, e)) => {
             Some("source-changed")
         }
+        Cause::AddressChanged if event.is_some_and(is_left_behind) => Some("left-behind"),
         Cause::Deleted if shows(EventKind::OtherTunnel) => Some("deleted-replaced"),
         Cause::Deleted if exchange.is_some() => Some("deleted-elsewhere"),
         Cause::BreakBeforeMake if asks_behind_delete(analysis, explanation) != AsksBehindDelete::Deleter => {
@@ -79,6 +81,7 @@ pub fn variant(analysis: &Analysis, time: &ExplainedTime<'_>) -> Option<&'static
         Cause::Unexplained if explanation.by.is_some() => Some("lost-before"),
         Cause::EspSilent if is_of_one_sa(analysis, explanation) => Some("one-sa-silent"),
         Cause::EspSilent if exchange.is_some() => Some("esp-silent-renewed"),
+        Cause::EspSilent if shows(EventKind::FirstNumber) => Some("esp-silent-lost"),
         Cause::PeerSilent if shows(EventKind::Unanswered) && shows(EventKind::NewIkeSa) => {
             Some("silent-came-back")
         }

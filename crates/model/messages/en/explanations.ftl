@@ -257,6 +257,7 @@ explains-peer-restarted = nothing came from { $who }{ $timed ->
 } until a new IKE SA began: it had lost the old one.
 explains-capture-hole = by their numbers { $count } packets of both sides are missing there; without keys nothing shows whether they were sent again.
 explains-address-changed = it went from { $from } to { $to }, and not all packets followed at once.
+explains-left-behind = it went from { $from } to { $to }, and for { $lasted } { $sent } more packets of { $other } went to the old place.
 explains-moved = it went from { $from } to { $to }, and { $other } sent there { $took } later: the tunnel moved, and only what was on the way was lost.
 explains-session-ended = PPPoE Discovery ended the session of the access line (PADT), the next session had the address { $to } instead of { $from }, and the tunnel could only be set up from there.
 explains-came-back = { $who } came back from { $address } and asked for a tunnel { $asked } times from { $first } on; { $other } answered at { $answered }, not before{ $known_end ->
@@ -278,6 +279,10 @@ explains-esp-silent = no ESP came from { $who } { $span ->
     [udp] a NAT mapping or a filter
    *[plain] a filter
 } lets IKE pass alone, or there is no SA to send on.
+explains-esp-silent-lost = no ESP came from { $who } { $span ->
+    [part] for { $took }
+   *[all] in that time
+}, and its IKE did. The first number of its new SA in this capture is { $bytes }: { $who } sent ESP, and the packets before were lost on the way.
 explains-esp-silent-renewed = no ESP came from { $who } { $span ->
     [part] for { $took }
    *[all] in that time
@@ -451,6 +456,10 @@ cure-address-changed = use IKEv2 with MOBIKE{ $esp ->
     [udp] , send NAT keepalives at least every 20 s, and raise the timeout of the NAT
    *[plain] , or keep the address
 }.
+cure-left-behind = { $what ->
+    [port] send NAT keepalives at least every 20 s, and raise the timeout of the NAT, so that it keeps the port
+   *[address] use IKEv2 with MOBIKE at both ends, and let { $who } dial again as soon as its network changes
+}. See in the log of { $other } why it did not follow.
 cure-moved = nothing at the VPN: it had moved { $took } after the first message from the new place. What is slower from then on is the new network.
 cure-session-ended = nothing at the VPN: ask the provider why it ends the session, let the router reconnect at a quiet hour where this comes once a day, or take a line with a fixed address. MOBIKE or more frequent checks shorten only the time after the line is back.
 cure-came-back = let { $other } notice sooner that a client is gone (check more often, give up after fewer checks; Yamaha: `ipsec ike keepalive use N on dpd 5 2`), or take a second tunnel of the same client beside the old one. Until then: delete the old SA there by hand (Yamaha: `ipsec sa delete`).
@@ -468,6 +477,10 @@ cure-esp-silent = capture on the side of { $who }, too: that tells whether it se
     [udp] {" "}Send NAT keepalives at least every 20 s.
    *[plain] {""}
 }
+cure-esp-silent-lost = find what lets IKE of { $who } pass and drops its ESP: { $esp ->
+    [udp] a NAT mapping or a filter
+   *[plain] a filter, or a provider that forwards IP protocol 50 elsewhere. Send ESP in UDP (strongSwan: `encap = yes`), or keep the tunnel down for some minutes, so that a wrong entry ends
+}. The rekeys are not the cause.
 cure-esp-silent-renewed = give both ends the same lifetimes of the SA, in seconds and in kB, and let one renew well before them. See in the log of { $who } why the old SA ended, and let it send a Delete for what it drops.
 cure-one-sa-silent = at { $who }, clear the SAs of these networks, and look into its log and counters for why it sent nothing on that one (Cisco: `show crypto ipsec sa`). If its volume was used up: update it, raise or lift the limit of volume, and let the lifetime in seconds end first.
 cure-silent-on-new-sa = { cure-esp-silent }

@@ -225,6 +225,7 @@ explains-peer-restarted = 新しい IKE SA が始まるまで{ $timed ->
 }{ $who }からは何も届いていません。古い SA を失っています。
 explains-capture-hole = ESP シーケンス番号から見て両側の { $count } パケットが欠けていますが、鍵がないと再送されたかどうかは分かりません。
 explains-address-changed = { $from } から { $to } に変わり、パケットの一部は古い宛先に送られ続けました。
+explains-left-behind = { $from } から { $to } に変わりましたが、{ $other }はその後も { $lasted }間に { $sent } パケットを古い宛先に送りました。
 explains-moved = { $from } から { $to } に変わり、{ $other }は { $took }後にそこへ送り始めました。トンネルは移動できており、失われたのは途中にあったパケットだけです。
 explains-session-ended = アクセス回線の PPPoE セッションが切断され（PADT）、次のセッションではアドレスが { $from } から { $to } に変わりました。トンネルはその後に新しいアドレスから張り直されています。
 explains-came-back = { $who }は { $address } から { $first }以降 { $asked } 回トンネルを要求しましたが、{ $other }が応答したのは{ $known_end ->
@@ -246,6 +247,10 @@ explains-esp-silent = { $span ->
     [udp] NAT マッピングかフィルター
    *[plain] フィルター
 }が IKE だけを通しているか、送るための SA がありません。
+explains-esp-silent-lost = { $span ->
+    [part] { $who }から ESP は { $took }間届かず
+   *[all] その間、{ $who }から ESP は届かず
+}、IKE は届いていました。このキャプチャで新しい SA の最初の番号が { $bytes } なので、{ $who }は ESP を送っており、それより前のパケットは途中で失われました。
 explains-esp-silent-renewed = { $span ->
     [part] { $who }から ESP は { $took }間届かず
    *[all] その間、{ $who }から ESP は届かず
@@ -409,6 +414,10 @@ cure-address-changed = { $esp ->
     [udp] MOBIKE のある IKEv2 を使い、NAT キープアライブを 20 秒以下の間隔で送り、NAT のタイムアウトを延ばしてください。
    *[plain] MOBIKE のある IKEv2 を使うか、アドレスが変わらないようにしてください。
 }
+cure-left-behind = { $what ->
+    [port] NAT のポートが変わらないよう、NAT キープアライブを 20 秒以下の間隔で送り、NAT のタイムアウトを長くしてください
+   *[address] 両端で IKEv2 の MOBIKE を使い、{ $who }はネットワークが変わったらすぐに接続し直すようにしてください
+}。{ $other }が追従しなかった理由をログで調べてください。
 cure-moved = VPN でできることはありません。新しい場所からの最初のメッセージの { $took }後には移動が終わっていました。その後の遅さは新しいネットワークのものです。
 cure-session-ended = VPN でできることはありません。セッションが切断される理由をプロバイダーに確認してください。1 日に 1 回の切断なら、ルーターの張り直しを利用の少ない時刻に設定するか、固定アドレスの回線を使います。MOBIKE や短い間隔の確認で短くなるのは、回線が復旧した後の時間だけです。
 cure-came-back = { $other }がクライアントの切断をより早く検出するようにしてください（確認の間隔を短く、回数を少なく。Yamaha: `ipsec ike keepalive use N on dpd 5 2`）。または、古いトンネルが残っていても同じクライアントの新しいトンネルを受け付ける設定にしてください。それまでは、古い SA を手動で削除します（Yamaha: `ipsec sa delete`）。
@@ -426,6 +435,10 @@ cure-esp-silent = { $who }の側でもキャプチャしてください。ESP �
     [udp] NAT キープアライブを 20 秒以下の間隔で送ってください。
    *[plain] {""}
 }
+cure-esp-silent-lost = { $who }からの IKE を通し、ESP を破棄しているものを探してください: { $esp ->
+    [udp] NAT マッピングかフィルターです
+   *[plain] フィルターか、IP プロトコル 50 を別の経路に転送しているプロバイダーです。ESP を UDP で送る（strongSwan: `encap = yes`）か、誤ったエントリーが消えるまでトンネルを数分止めてください
+}。リキーは原因ではありません。
 cure-esp-silent-renewed = 両側の SA の寿命を秒でも kB でも同じ値にし、十分手前でリキーしてください。古い SA が終わった理由を{ $who }のログで調べ、破棄するときは Delete を送るようにしてください。
 cure-one-sa-silent = { $who }でそのネットワークの SA をクリアし、送信が止まった理由をログとカウンター（Cisco: `show crypto ipsec sa`）で調べてください。転送量を使い切っていた場合は、ソフトウェアを更新し、転送量の上限を上げるか無効にして、秒単位の寿命が先に切れるようにしてください。
 cure-silent-on-new-sa = { cure-esp-silent }

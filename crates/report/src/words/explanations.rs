@@ -192,6 +192,14 @@ impl<'a> Explained<'a> {
             .with("count", count)
             .with("bytes", format::count(count))
             .with("lost", format::count(e.lost_bytes.unwrap_or(0)))
+            .with(
+                "sent",
+                format::count(event.and_then(|event| event.count).unwrap_or(0)),
+            )
+            .with(
+                "lasted",
+                said(event.and_then(|event| Some(format::seconds(event.until?.seconds_since(event.time))))),
+            )
             .with("mtu", count.to_string())
             .with(
                 "took",
