@@ -218,7 +218,7 @@ fn the_first_line_says_what_happened() {
         (
             "ike_then_child",
             "The only rekey measured did not slow",
-            "The only rekey measured stopped this download for no more",
+            "The only rekey measured did not stop this download for more",
         ),
         (
             "mobike",
@@ -233,7 +233,7 @@ fn the_first_line_says_what_happened() {
         (
             "replay",
             "The only rekey measured did not slow",
-            "The only rekey measured stopped this download for no more",
+            "The only rekey measured did not stop this download for more",
         ),
         (
             "two_children",
