@@ -788,7 +788,7 @@ pub(crate) fn acknowledgements_unheard(w: &mut World) {
     w.steady(AFTER);
 }
 
-/// What the client sends comes to the capture and not to the server; a new SA does not help.
+/// Packets of the client come to the capture and not to the server; a new SA does not help.
 pub(crate) fn lost_behind_the_capture_and_renewed(w: &mut World) {
     w.steady(BEFORE);
     w.acknowledge_all();

@@ -195,7 +195,7 @@ fn out<'a>(view: &OutageView<'a>, kinds: &'static [EventKind], before: i64) -> V
         .collect()
 }
 
-/// Whether a request without an answer, of which several copies came, is still out.
+/// Tells whether a request without an answer, of which several copies came, is still out.
 fn is_out(request: &Event, at: Timestamp) -> bool {
     let has_waits = request.kind == EventKind::Unanswered && request.count >= Some(LEAST_NOT_BY_CHANCE);
     has_waits && waits_no_longer(request, at)
@@ -223,7 +223,7 @@ fn never_answered(view: &OutageView<'_>) -> Option<Explanation> {
         .filter(copies)
         .filter_map(|event| event.count)
         .sum();
-    // Who gives a request up takes the tunnel down with it (RFC 7296 §2.4).
+    // A side that gives a request up takes the tunnel down with it (RFC 7296 §2.4).
     let asker = view.other(explanation.by).map(|side| side.side);
     let last = requests.last()?;
     let gave_up = view.is_silent(asker) && gives_up(last, view.outage.from);

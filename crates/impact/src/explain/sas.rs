@@ -472,7 +472,7 @@ fn lost_while_another_goes_on(view: &OutageView<'_>) -> Option<Explanation> {
         let taken = newer.map_or(sa.exchange, |(own, _)| own.exchange);
         let asked = |made: &&ExchangeInScene| {
             let receiver = Some(outage.silences[1].side);
-            // What it deletes then may be this SA.
+            // A Delete then may be of this SA.
             let mut deletes = view.events(EventKind::DELETES, made.end, settled);
             newer.is_some() || made.initiator == receiver && !deletes.any(|delete| delete.by == receiver)
         };

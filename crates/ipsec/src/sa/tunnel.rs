@@ -187,7 +187,7 @@ impl TunnelTable {
         self.named(path, path.udp.is_none())
     }
 
-    /// The same for a packet that may be the first one of its kind between two ends without a NAT.
+    /// The tunnel that this path names, else a new one; `joins` where the packet may be the first of its kind between two ends without a NAT.
     fn named(&mut self, path: &OuterPath, joins: bool) -> Option<TunnelIndex> {
         if let Some(tunnel) = self.of_path(path) {
             return Some(tunnel);
