@@ -7,11 +7,12 @@ use crate::explain::slow_sa::told_slow_sa;
 use crate::explain::variant::is_of_echoes;
 use rekeyscope_model::analysis::{
     Analysis, AttemptOutcome, Certainty, EventKind, Explanation, ExplanationCause, Flow, Impact, Outage,
-    OutageEnd, Tunnel, Verdict,
+    OutageEnd, SecurityAssociation, Tunnel, Verdict,
 };
 use rekeyscope_model::chance::SEVERAL;
 use rekeyscope_model::time::{self, Timestamp};
 use rekeyscope_traffic::{CONNECTION_SHARE, INITIAL_RTO, LEAST_TIMEOUT};
+use std::net::IpAddr;
 
 /// The outages of one cause, as an answer tells them.
 #[derive(Debug, Clone)]
@@ -34,6 +35,8 @@ pub struct ToldOutages<'a> {
     pub elsewhere: Vec<&'a Outage>,
     /// Another client had set up an IKE SA right before each of several of these outages.
     pub behind_another: bool,
+    /// The host that alone got nothing, though the only SA of that direction brought others theirs, where nothing else explains it.
+    pub one_host: Option<IpAddr>,
 }
 
 /// Outages that an answer begins with; `None` where nothing explains one, or where rekeys cost more.
@@ -98,6 +101,7 @@ pub fn told_outages(analysis: &Analysis) -> Option<ToldOutages<'_>> {
         no_way_s: no_way(analysis, outage),
         others: all - alike.len() - elsewhere.len(),
         behind_another: is_behind_another(analysis, &all_told),
+        one_host: one_host(analysis, outage, explanation),
         elsewhere,
         others_pass: others_pass(analysis, outage),
         alike,
@@ -116,7 +120,7 @@ pub struct ToldEverywhere {
     /// None of them has ended.
     pub open: bool,
     /// The end that they share, where they share one.
-    pub shared: Option<std::net::IpAddr>,
+    pub shared: Option<IpAddr>,
 }
 
 /// The outage of all tunnels that were in use when the one that is told began; `None` where one of them went on, or one is all there is, or
@@ -156,6 +160,19 @@ pub fn told_everywhere(analysis: &Analysis, told: &ToldOutages<'_>) -> Option<To
         open: hit.iter().all(|outage| is_open(outage)),
         shared,
     })
+}
+
+/// The receiver of an outage that nothing explains, where others got theirs meanwhile through the only SA of that direction: the tunnel was open.
+fn one_host(analysis: &Analysis, outage: &Outage, explanation: &Explanation) -> Option<IpAddr> {
+    let unknown = explanation.cause == ExplanationCause::Unexplained && explanation.by.is_none();
+    let used = |sa: &&SecurityAssociation| {
+        let span = sa.first_time.zip(sa.last_time);
+        span.is_some_and(|(first, last)| first <= end(outage) && last >= outage.start)
+    };
+    let mut sas = analysis.sas_towards(outage.tunnel, outage.direction).filter(used);
+    let only = sas.next().is_some() && sas.next().is_none();
+    let (_, receiver) = outage.inner?;
+    (unknown && only && !is_of_echoes(explanation) && others_pass(analysis, outage)).then_some(receiver)
 }
 
 /// Tells whether another client set up an IKE SA right before each of several Deletes, with the end that deletes: that end allows so many clients, or
@@ -284,7 +301,7 @@ pub fn others_pass(analysis: &Analysis, outage: &Outage) -> bool {
     let Some(pair) = outage.inner else {
         return false;
     };
-    let silent = |inner: (std::net::IpAddr, std::net::IpAddr)| {
+    let silent = |inner: (IpAddr, IpAddr)| {
         analysis.outages.iter().any(|other| {
             let theirs = other.inner;
             let same = theirs == Some(inner) || theirs == Some((inner.1, inner.0));

@@ -110,12 +110,18 @@ outage-unexplained-open = { $known ->
     [echo] Pings have got no reply
     [cut] Fragmented pings have got no reply
    *[proven] Nothing has been delivered
+}{ $host ->
+    [all] {""}
+   *[one] {" "}to { $host }
 } since { $from } ({ $seconds }); the capture shows no cause.
 outage-unexplained-times = { $known ->
     [inferred] Data probably did not arrive
     [echo] Pings got no reply
     [cut] Fragmented pings got no reply
    *[proven] Nothing was delivered
+}{ $host ->
+    [all] {""}
+   *[one] {" "}to { $host }
 } { $n } times ({ $seconds }); the capture shows no cause.
 outage-capture-hole = the capture lacks packets from { $from } to { $to }: nothing shows whether any passed
 
@@ -397,6 +403,7 @@ outage-others = { $count ->
 outage-elsewhere = The same happened to { $list }.
 outage-elsewhere-item = { $client } at { $moment } ({ $seconds })
 outage-elsewhere-and = {", "}
+outage-one-host = Other hosts got theirs through the same SA meanwhile: the tunnel was open.
 outage-behind-another = Each time another client had set up its tunnel right before: the gateway probably allows only so many tunnels, or takes two clients for one.
 outage-frames = Frames: { $frames }{ $more ->
     [yes] {" "}and more
@@ -409,6 +416,7 @@ cure-deleted = look into the log of { $who } for why it deleted { $what ->
     [ike] the IKE SA
    *[child] the SA
 }. If a lifetime ended, let a renewal begin before it (strongSwan: `rekey_time` above 0 and below the lifetime), or let the other side renew first; if it was a command or an idle timeout, change that.
+cure-one-host = look at the connection of { $host } itself, behind its end of the tunnel (Wi-Fi, cable, switch, its load), and capture there. The rekeys are not the cause.
 cure-behind-another = at the gateway, look for a limit of tunnels (licence, pool of addresses) and for clients that share one name or certificate (strongSwan: `unique`). The rekeys are not the cause.
 cure-deleted-at-limit = { cure-deleted }
 cure-break-before-make = { $what ->

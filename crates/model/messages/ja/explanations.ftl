@@ -104,13 +104,19 @@ outage-unexplained = { $from }から { $to }まで{ $known ->
    *[proven] 何も届かず
 }、原因はキャプチャからは不明
 outage-lost-before = { $from }から { $to }まで何も届かず（{ $who }のパケットが損失）
-outage-unexplained-open = { $from }の時点から { $seconds }間、{ $known ->
+outage-unexplained-open = { $host ->
+    [all] {""}
+   *[one] { $host } 宛て、
+}{ $from }の時点から { $seconds }間、{ $known ->
     [inferred] データが届かず（推定）
     [echo] ping が応答なく
     [cut] 分割された ping が応答なく
    *[proven] 何も届かず
 }、原因はキャプチャからは不明
-outage-unexplained-times = { $known ->
+outage-unexplained-times = { $host ->
+    [all] {""}
+   *[one] { $host } 宛て、
+}{ $known ->
     [inferred] データが届かない時間（推定）
     [echo] ping に応答がない時間
     [cut] 分割された ping に応答がない時間
@@ -355,6 +361,7 @@ outage-others = ほかの原因の不通が { $n } 回あります（-v）。
 outage-elsewhere = { $list }も同様です。
 outage-elsewhere-item = { $client }（{ $moment }から { $seconds }間）
 outage-elsewhere-and = 、
+outage-one-host = その間、他のホスト宛ての通信は同じ SA で届いており、トンネルは通っていました。
 outage-behind-another = いずれも別のクライアントがトンネルを張った直後です。ゲートウェイがトンネルの数を制限しているか、二つのクライアントを同じものとみなしていると推定されます。
 outage-frames = フレーム: { $frames }{ $more ->
     [yes] {" "}など
@@ -367,6 +374,7 @@ cure-deleted = { $who }のログで{ $what ->
     [ike] { " " }IKE SA
    *[child] { " " }SA
 } を削除した理由を調べてください。寿命の場合は、その前にリキーが始まるようにする（strongSwan: `rekey_time` を 0 より大きく、寿命より短く）か、相手側から先にリキーさせてください。手動やアイドルタイマーの場合は、それを変更してください。
+cure-one-host = トンネルの先にある { $host } 自身の接続（Wi-Fi、ケーブル、スイッチ、負荷）を調べ、そこでもキャプチャしてください。リキーは原因ではありません。
 cure-behind-another = ゲートウェイでトンネル数の制限（ライセンス、アドレスプール）と、同じ名前や証明書を使うクライアント（strongSwan: `unique`）を調べてください。リキーは原因ではありません。
 cure-deleted-at-limit = { cure-deleted }
 cure-break-before-make = { $what ->

@@ -24,9 +24,10 @@ pub(super) fn of_outages(
     let alike = told.alike.iter().filter_map(|outage| outage.explanation.as_ref());
     let time = ExplainedTime::of_outage(told.outage)?.of_all(alike);
     let explained = &Explained::new(focus, time.clone());
-    let cure = match told.behind_another {
-        true => focus.t.word("cure-behind-another"),
-        false => explained.cure(),
+    let cure = match told.one_host {
+        Some(host) => fill!(focus.t, "cure-one-host", host),
+        None if told.behind_another => focus.t.word("cure-behind-another"),
+        None => explained.cure(),
     };
     Some(Answer {
         headline: headline(focus, told, (&time, explained)),
@@ -80,11 +81,15 @@ fn unexplained(focus: &Focus, told: &ToldOutages<'_>, explained: &Explained<'_>)
     let (t, outage) = (focus.t, told.outage);
     let seconds = format::seconds(outage.seconds);
     let known = explained.known();
+    let host = told
+        .one_host
+        .map_or_else(|| "all".to_owned(), |host| host.to_string());
     match (outage.end, told.alike.len()) {
         (None, _) => fill!(
             t,
             "outage-unexplained-open",
             known,
+            host,
             from = moment(focus, outage.start),
             seconds
         ),
@@ -93,6 +98,7 @@ fn unexplained(focus: &Focus, told: &ToldOutages<'_>, explained: &Explained<'_>)
             t,
             "outage-unexplained-times",
             known,
+            host,
             n,
             seconds = range(t, told.range_s)
         ),
@@ -158,6 +164,9 @@ fn why(focus: &Focus, told: &ToldOutages<'_>, explained: &Explained<'_>) -> Stri
         let list: Vec<String> = told.elsewhere.iter().map(item).collect();
         let list = list.join(&t.word("outage-elsewhere-and"));
         sentences.push(fill!(t, "outage-elsewhere", list));
+    }
+    if told.one_host.is_some() {
+        sentences.push(t.word("outage-one-host"));
     }
     if told.behind_another {
         sentences.push(t.word("outage-behind-another"));

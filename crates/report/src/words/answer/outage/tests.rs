@@ -143,6 +143,39 @@ fn the_pair_that_suffers_is_named_where_another_goes_on() {
     assert!(headline.ends_with("nothing passed for 5.60 s."), "{headline}");
 }
 
+/// The SA that the others used is the only one, so the tunnel was open.
+#[test]
+fn a_host_that_alone_gets_nothing_is_to_be_looked_at() {
+    let mut document = of_row(ExplanationCause::Unexplained);
+    let outage = &mut document.outages[0];
+    outage.inner = Some(("10.66.1.1".parse().unwrap(), "10.66.1.2".parse().unwrap()));
+    outage.end = None;
+    let (tunnel, direction, start) = (outage.tunnel, outage.direction, outage.start);
+    document.flows = vec![example::seven_rekeys().flows.remove(0)];
+    let own = document.sas_towards(tunnel, direction).next().unwrap();
+    let (mut alone, src, dst) = (own.clone(), own.src, own.dst);
+    (alone.first_time, alone.last_time) = (Some(start), Some(start.plus_seconds(1.0)));
+    document
+        .security_associations
+        .retain(|sa| (sa.src, sa.dst) != (src, dst));
+    document.security_associations.push(alone.clone());
+    let answer = said(&document, Language::English);
+    assert!(
+        answer.headline.contains("delivered to 10.66.1.2 since"),
+        "{}",
+        answer.headline
+    );
+    assert!(
+        answer.change.contains("connection of 10.66.1.2 itself"),
+        "{}",
+        answer.change
+    );
+    // With another SA beside it the others may have used that one.
+    document.security_associations.push(alone);
+    let answer = said(&document, Language::English);
+    assert!(!answer.headline.contains("10.66.1.2"), "{}", answer.headline);
+}
+
 #[test]
 fn a_hole_of_the_capture_is_no_outage_of_the_tunnel() {
     assert!(told_outages(&of_row(ExplanationCause::CaptureHole)).is_none());
