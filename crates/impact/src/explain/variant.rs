@@ -1,7 +1,7 @@
 //! Words of rows that have several, by what else the packets show.
 
 use crate::explain::explained::ExplainedTime;
-use crate::explain::path::is_below_any_mtu;
+use crate::explain::path::{CHANGE_TAKES_EFFECT, is_below_any_mtu};
 use crate::explain::remarks::is_left_behind;
 use crate::explain::remarks::refuses_child;
 use crate::explain::view::DELETE_OF_A_REKEY;
@@ -57,6 +57,12 @@ pub fn variant(analysis: &Analysis, time: &ExplainedTime<'_>) -> Option<&'static
             Some("source-changed")
         }
         Cause::AddressChanged if event.is_some_and(is_left_behind) => Some("left-behind"),
+        // The peer sent hardly anything to the old place, and nothing had passed for long before.
+        Cause::AddressChanged
+            if event.is_some_and(|e| e.time.nanos_since(time.start) > CHANGE_TAKES_EFFECT) =>
+        {
+            Some("back-elsewhere")
+        }
         Cause::Deleted if shows(EventKind::OtherTunnel) => Some("deleted-replaced"),
         Cause::Deleted if exchange.is_some() => Some("deleted-elsewhere"),
         Cause::BreakBeforeMake if asks_behind_delete(analysis, explanation) != AsksBehindDelete::Deleter => {

@@ -197,6 +197,10 @@ impl<'a> Explained<'a> {
                 format::count(event.and_then(|event| event.count).unwrap_or(0)),
             )
             .with(
+                "before",
+                said(event.map(|event| format::seconds(event.time.seconds_since(self.time.start)))),
+            )
+            .with(
                 "lasted",
                 said(event.and_then(|event| Some(format::seconds(event.until?.seconds_since(event.time))))),
             )
