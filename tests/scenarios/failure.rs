@@ -98,9 +98,7 @@ fn silent_behind_its_request(w: &mut World, millis: u64) {
     w.download = false;
     w.sa_init_v2();
     w.download = true;
-    let anew = w.make_v2(true);
-    w.switch_up_v2(&anew);
-    w.switch_down_v2(&anew);
+    w.take_new_sas_v2();
     w.steady(AFTER);
 }
 

@@ -101,9 +101,7 @@ pub(crate) fn asked_and_not_taken(w: &mut World) {
         w.repeat_oldest(&[wait]);
         w.check_v2(true);
     }
-    let anew = w.make_v2(true);
-    w.switch_up_v2(&anew);
-    w.switch_down_v2(&anew);
+    w.take_new_sas_v2();
     resend_lost(w, 100);
     w.steady(AFTER);
 }
@@ -157,9 +155,7 @@ pub(crate) fn networks_side_by_side(w: &mut World) {
     w.check_v2(true);
     w.download = false;
     let first = (w.down, w.up);
-    let second = w.make_v2(true);
-    w.switch_up_v2(&second);
-    w.switch_down_v2(&second);
+    w.take_new_sas_v2();
     let mut pairs = [first, (w.down, w.up)];
     for turn in 0..6 {
         for number in 0..8 {
@@ -183,9 +179,7 @@ fn one_sa_stops(w: &mut World, asked: bool) {
     w.check_v2(true);
     w.download = false;
     let first = (w.down, w.up);
-    let second = w.make_v2(true);
-    w.switch_up_v2(&second);
-    w.switch_down_v2(&second);
+    w.take_new_sas_v2();
     let mut pairs = [first, (w.down, w.up)];
     let silent = 80..if asked { 200 } else { 230 };
     for number in 0..300 {
@@ -254,9 +248,7 @@ fn sends_from_other_line(w: &mut World, answers: bool) {
     w.download = false;
     w.sa_init_v2();
     w.download = true;
-    let anew = w.make_v2(true);
-    w.switch_up_v2(&anew);
-    w.switch_down_v2(&anew);
+    w.take_new_sas_v2();
     resend_lost(w, 20);
     w.steady(BEFORE);
 }

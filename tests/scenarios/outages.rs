@@ -103,9 +103,7 @@ pub(crate) fn check_answered_too_late(w: &mut World) {
     w.download = false;
     w.sa_init_v2();
     w.answer_v2(&answer);
-    let child = w.make_v2(true);
-    w.switch_up_v2(&child);
-    w.switch_down_v2(&child);
+    w.take_new_sas_v2();
     w.download = true;
     resend_lost(w, WINDOW);
     w.steady(AFTER);
@@ -167,9 +165,7 @@ pub(crate) fn given_up_while_away(w: &mut World) {
     w.download = false;
     w.sa_init_v2();
     w.download = true;
-    let anew = w.make_v2(true);
-    w.switch_up_v2(&anew);
-    w.switch_down_v2(&anew);
+    w.take_new_sas_v2();
     resend_lost(w, WINDOW);
     w.steady(AFTER);
 }
@@ -227,9 +223,7 @@ pub(crate) fn new_sa_taken_back(w: &mut World) {
     w.delete_v2(true, old[0], old[1]);
     w.delete_v2(true, rekey.down, rekey.up);
     w.wait(3_000);
-    let anew = w.make_v2(true);
-    w.switch_up_v2(&anew);
-    w.switch_down_v2(&anew);
+    w.take_new_sas_v2();
     resend_lost(w, 20);
     w.steady(AFTER);
 }
@@ -771,8 +765,8 @@ pub(crate) fn renewal_too_slow(w: &mut World) {
     w.steady(AFTER);
 }
 
-/// The client's acknowledgements pass the capture and do not reach the server, which repeats what they acknowledge.
-pub(crate) fn acknowledgements_unheard(w: &mut World) {
+/// The client's acknowledgements pass the capture and do not reach the server, which repeats what they acknowledge. Gives what it repeats.
+fn repeat_the_acknowledged(w: &mut World, beside: fn(&mut World)) -> u32 {
     w.steady(BEFORE);
     w.acknowledge_all();
     w.wait(100);
@@ -783,28 +777,20 @@ pub(crate) fn acknowledgements_unheard(w: &mut World) {
         w.wait(wait);
         w.resend(unheard);
         w.acknowledge_all();
-        w.wait(40);
+        beside(w);
     }
+    unheard
+}
+
+pub(crate) fn acknowledgements_unheard(w: &mut World) {
+    repeat_the_acknowledged(w, |w| w.wait(40));
     w.steady(AFTER);
 }
 
 /// Packets of the client come to the capture and not to the server; a new SA does not help.
 pub(crate) fn lost_behind_the_capture_and_renewed(w: &mut World) {
-    w.steady(BEFORE);
-    w.acknowledge_all();
-    w.wait(100);
-    let unheard = w.seq;
-    w.steady(40);
-    w.acknowledge_all();
-    for wait in TIMEOUTS {
-        w.wait(wait);
-        w.resend(unheard);
-        w.acknowledge_all();
-        w.ping_server(false);
-    }
-    let renewed = w.make_v2(true);
-    w.switch_up_v2(&renewed);
-    w.switch_down_v2(&renewed);
+    let unheard = repeat_the_acknowledged(w, |w| w.ping_server(false));
+    w.take_new_sas_v2();
     for _ in 0..5 {
         w.ping_server(false);
         w.wait(2_000);
@@ -816,9 +802,7 @@ pub(crate) fn lost_behind_the_capture_and_renewed(w: &mut World) {
 /// The client drops its SA without a word, and answers checks; it asks for a new one when it has data.
 fn drops_its_sa(w: &mut World) {
     no_esp_of_the_client(w, true);
-    let anew = w.make_v2(true);
-    w.switch_up_v2(&anew);
-    w.switch_down_v2(&anew);
+    w.take_new_sas_v2();
     resend_lost(w, WINDOW);
     w.steady(AFTER);
 }

@@ -177,12 +177,11 @@ impl Analysis {
 
     /// The keys that were read, by what they open.
     pub fn keys_fit(&self) -> KeysFit {
-        let mut files = self.key_files.iter();
         if self.security_associations.iter().any(|sa| sa.is_decrypted()) {
             KeysFit::Some
         } else if self.capture.is_cut() {
             KeysFit::Cut
-        } else if files.any(|file| file.esp_keys > 0 || file.ike_keys > 0) {
+        } else if self.key_files.iter().any(KeyFile::holds_keys) {
             KeysFit::Nothing
         } else {
             KeysFit::Absent

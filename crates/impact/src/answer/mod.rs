@@ -15,11 +15,11 @@ pub use remedy::{Cure, CureOf, LongerLifetime, Remedy, see_inside};
 
 use crate::answer::cost::Cost;
 use crate::explain::{
-    ToldDialledAgain, ToldEverywhere, ToldLostBefore, ToldNoReturn, ToldOrphan, ToldOutages, ToldRenewal,
-    ToldSetUp, ToldSlowSa, ToldStandstill, ToldTornDown, told_childless, told_cut_off, told_dialled_again,
-    told_elsewhere, told_everywhere, told_failed_renewal, told_left_behind, told_login, told_lost_before,
-    told_no_return, told_orphan, told_outages, told_set_up, told_silent_esp, told_slow_sa, told_standstill,
-    told_torn_down,
+    ToldDialledAgain, ToldEnded, ToldEverywhere, ToldLostBefore, ToldNoReturn, ToldOrphan, ToldOutages,
+    ToldRenewal, ToldSetUp, ToldSlowSa, ToldStandstill, ToldTornDown, told_childless, told_cut_off,
+    told_dialled_again, told_elsewhere, told_ended, told_everywhere, told_failed_renewal, told_left_behind,
+    told_login, told_lost_before, told_no_return, told_orphan, told_outages, told_set_up, told_silent_esp,
+    told_slow_sa, told_standstill, told_torn_down,
 };
 use rekeyscope_model::analysis::{
     AccountLine, Analysis, AttemptOutcome, Capture, Event, EventKind, ExchangeKind, Finding, FindingKind,
@@ -55,6 +55,8 @@ pub enum ToldAnswer<'a> {
     Childless(&'a Event),
     /// No tunnel came up.
     SetUp(ToldSetUp<'a>),
+    /// A client ended each of its tunnels as soon as it stood.
+    Ended(ToldEnded<'a>),
     /// A side of which alone packets were captured dialled again.
     DialledAgain(ToldDialledAgain<'a>),
     /// One side alone sent ESP.
@@ -129,6 +131,7 @@ pub fn told_answer(analysis: &Analysis) -> ToldAnswer<'_> {
         .or_else(|| told_orphan(analysis).filter(|_| harmless()).map(Told::Orphan))
         .or_else(|| told_childless(analysis, first?.tunnel).map(Told::Childless))
         .or_else(|| told_set_up(analysis).map(Told::SetUp))
+        .or_else(|| told_ended(analysis).map(Told::Ended))
         .or_else(|| told_dialled_again(analysis, first?).map(Told::DialledAgain))
         .or_else(|| no_return(analysis, first?).map(Told::NoReturn))
         .or_else(|| told_left_behind(analysis, first?).map(|(tunnel, event)| Told::LeftBehind(tunnel, event)))
@@ -207,6 +210,7 @@ impl ToldAnswer<'_> {
             Told::Elsewhere(tunnel, _) | Told::LeftBehind(tunnel, _) => Some(tunnel.id),
             Told::Orphan(told) => Some(told.sa.tunnel),
             Told::SetUp(told) => Some(told.exchange.tunnel),
+            Told::Ended(told) => Some(told.exchange.tunnel),
             Told::DialledAgain(told) => Some(told.check.tunnel),
             Told::NoReturn(told) => Some(told.tunnel),
             Told::FailedRenewal(told) => Some(told.attempt.tunnel),

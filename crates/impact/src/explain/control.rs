@@ -131,7 +131,7 @@ pub(super) fn l2tp_closed(view: &OutageView<'_>) -> Option<Explanation> {
 }
 
 /// The keepalives of the side that ended the session or the tunnel, none of which the other one answered until then, though data was delivered behind
-/// the first one. A timer that doubles waits behind the last copy for as long as from the first to it, and once more (RFC 2661 §5.8).
+/// the first one. A timer that doubles waits behind the last copy once more (RFC 2661 §5.8).
 fn keepalives_in_vain<'a>(view: &OutageView<'a>, ended: &Event) -> Option<&'a Event> {
     let passes = ended.time <= view.begin().plus_nanos(view.near());
     let mut asked = view.events(
@@ -140,11 +140,7 @@ fn keepalives_in_vain<'a>(view: &OutageView<'a>, ended: &Event) -> Option<&'a Ev
         view.outage.from,
     );
     asked.find(|asked| {
-        let last = asked.until.unwrap_or(asked.time).min(ended.time);
-        passes
-            && asked.by != ended.by
-            && asked.successor != Some(true)
-            && ended.time.nanos_since(last) <= 2 * last.nanos_since(asked.time)
+        passes && asked.by != ended.by && asked.successor != Some(true) && waits_no_longer(asked, ended.time)
     })
 }
 

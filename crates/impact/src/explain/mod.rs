@@ -53,7 +53,7 @@ pub use sas::uses_up_numbers;
 pub use scene::{
     ExchangeInScene, MadeByExchange, OutageInScene, SaInScene, Scene, SilencesOfSide, SwallowedPacket,
 };
-pub use set_up::{SetUpFailure, ToldSetUp, told_login, told_set_up};
+pub use set_up::{SetUpFailure, ToldEnded, ToldSetUp, told_ended, told_login, told_set_up};
 pub use slow_sa::{ToldSlowSa, told_slow_sa};
 pub use table::{CostOfRenewal, ExplanationRow, Moment, ROWS, explain, row_of};
 pub use told::{ToldEverywhere, ToldOutages, others_pass, told_everywhere, told_outages};

@@ -17,11 +17,6 @@ pub enum SetUpFailure {
     Rejected,
     /// Nothing came back.
     Unanswered,
-    /// Nothing failed: the client ended each tunnel as soon as it stood.
-    Ended {
-        /// The gateway is behind a NAT.
-        nat_at_gateway: bool,
-    },
 }
 
 /// A set-up that failed.
@@ -33,7 +28,7 @@ pub struct ToldSetUp<'a> {
     pub exchange: &'a Exchange,
     /// The event that tells it; of several alike the last.
     pub event: &'a Event,
-    /// Number of refusals, of copies of the message, or of tunnels that were ended.
+    /// Number of refusals, or of copies of the message.
     pub count: u64,
     /// The gateway proved who it is, and its answer has no room for a child SA.
     pub childless: bool,
@@ -41,17 +36,33 @@ pub struct ToldSetUp<'a> {
 
 /// The exchange at which the set-up ended, of a capture that holds no ESP, or of a client that had none while no other one suffers.
 pub fn told_set_up(analysis: &Analysis) -> Option<ToldSetUp<'_>> {
+    failed(analysis, &without_harm(analysis)?)
+}
+
+/// The tunnels with ESP; `None` where one of them suffers, which is what there is to tell.
+fn without_harm(analysis: &Analysis) -> Option<HashSet<usize>> {
     let sas = analysis.security_associations.iter();
     let up: HashSet<usize> = sas.filter(|sa| sa.packets > 0).map(|sa| sa.tunnel).collect();
-    if !up.is_empty() && analysis.impact.iter().any(suffers) {
-        return None;
-    }
-    failed(analysis, &up).or_else(|| ended_at_once(analysis, &up))
+    (up.is_empty() || !analysis.impact.iter().any(suffers)).then_some(up)
+}
+
+/// Tunnels that a client ended as soon as they stood, one after the other.
+#[derive(Debug, Clone, Copy)]
+pub struct ToldEnded<'a> {
+    /// The Quick Mode that made the last of them.
+    pub exchange: &'a Exchange,
+    /// The last Delete.
+    pub event: &'a Event,
+    /// Number of the tunnels.
+    pub count: u64,
+    /// The gateway is behind a NAT.
+    pub nat_at_gateway: bool,
 }
 
 /// The Quick Modes (the third message is the client's consent) after which their client deleted everything within the time that it would wait for an
-/// answer at least, and nothing passed. `up`: the tunnels with ESP. Where there is none at all, the capture may only lack ESP beside UDP.
-fn ended_at_once<'a>(analysis: &'a Analysis, up: &HashSet<usize>) -> Option<ToldSetUp<'a>> {
+/// answer at least, and nothing passed. Where no tunnel has ESP, the capture may only lack ESP beside UDP.
+pub fn told_ended(analysis: &Analysis) -> Option<ToldEnded<'_>> {
+    let up = without_harm(analysis)?;
     let ended = |made: &Exchange| {
         let mut own = analysis.events_of(made.tunnel);
         own.find(|event| {
@@ -68,14 +79,11 @@ fn ended_at_once<'a>(analysis: &'a Analysis, up: &HashSet<usize>) -> Option<Told
     let tunnel = analysis.tunnels.get(exchange.tunnel)?;
     let count = all.iter().filter(|(own, _)| own.tunnel == tunnel.id).count() as u64;
     let is_told = count >= SEVERAL && Some(tunnel.a) == event.by && (tunnel.nat || !up.is_empty());
-    is_told.then_some(ToldSetUp {
-        failure: SetUpFailure::Ended {
-            nat_at_gateway: tunnel.nat && is_private(tunnel.b) && !is_private(tunnel.a),
-        },
+    is_told.then_some(ToldEnded {
         exchange,
         event,
         count,
-        childless: false,
+        nat_at_gateway: tunnel.nat && is_private(tunnel.b) && !is_private(tunnel.a),
     })
 }
 

@@ -29,6 +29,13 @@ plain_data! {
     }
 }
 
+impl KeyFile {
+    /// Tells whether a key was found in it.
+    pub fn holds_keys(&self) -> bool {
+        self.esp_keys > 0 || self.ike_keys > 0
+    }
+}
+
 /// The keys that were read, by what they open.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum KeysFit {

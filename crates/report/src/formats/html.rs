@@ -90,7 +90,7 @@ impl<'a> ReportPage<'a> {
             .without_empty()
             .narrowed();
         table.rows.iter_mut().for_each(|row| row.id = None);
-        let (n, all) = (table.rows.len(), self.focus.rekeys(first).count());
+        let (n, all) = (table.rows.len(), self.focus.analysis.rekeys_of(first).count());
         let some = (n < all).then(|| fill!(self.text, "page-rekeys-shown", n, all));
         table.notes.extend(some);
         (!table.rows.is_empty()).then(|| (self.focus.counted_rekeys(first), table))

@@ -32,7 +32,7 @@ pub(crate) fn draw(focus: &Focus, tunnel: usize, width: usize) -> Option<Sparkli
     };
     let seconds = series.inner_new_bytes.len() as f64 * bin_s;
     let mut marks = vec![' '; columns.len()];
-    for rekey in focus.rekeys(tunnel) {
+    for rekey in focus.analysis.rekeys_of(tunnel) {
         let Some(moment) = began(rekey) else { continue };
         let column = moment.seconds_since(series.start) / seconds * columns.len() as f64;
         // A mark outside the series stands at no column.

@@ -20,7 +20,7 @@ use plotters::style::text_anchor::{HPos, Pos, VPos};
 use rekeyscope_model::analysis::{CloseUpPacket, Rekey};
 
 pub(crate) fn draw(focus: &Focus, tunnel: usize, most: usize) -> Vec<Plot> {
-    let with_one = focus.rekeys(tunnel).filter(|r| r.close_up.is_some());
+    let with_one = focus.analysis.rekeys_of(tunnel).filter(|r| r.close_up.is_some());
     let rekeys = at_most(with_one.collect(), most);
     rekeys.into_iter().filter_map(|r| draw_one(focus, r)).collect()
 }

@@ -46,7 +46,7 @@ struct PanelScale {
 }
 
 pub(crate) fn draw(focus: &Focus, tunnel: usize, most: usize) -> Vec<Plot> {
-    let rekeys = at_most(focus.rekeys(tunnel).collect(), most);
+    let rekeys = at_most(focus.analysis.rekeys_of(tunnel).collect(), most);
     let lengths = rekeys.iter().map(|r| length(focus, r)).fold(0.0, f64::max);
     let after = (lengths + AFTER).clamp(SHORTEST, LONGEST);
     let panels: Vec<Panel> = rekeys

@@ -54,9 +54,9 @@ pub(crate) fn of_focus(focus: &Focus) -> Vec<TunnelPlots> {
             timeline,
             narrow,
             detail,
-            panels_left_out: focus.rekeys(tunnel).count() - panels.len(),
+            panels_left_out: focus.analysis.rekeys_of(tunnel).count() - panels.len(),
             panels,
-            close_ups_left_out: focus.rekeys(tunnel).count() - close_ups.len(),
+            close_ups_left_out: focus.analysis.rekeys_of(tunnel).count() - close_ups.len(),
             close_ups,
         });
     }

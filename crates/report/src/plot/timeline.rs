@@ -57,7 +57,10 @@ pub(crate) fn draw(focus: &Focus, tunnel: usize) -> Option<[Option<Plot>; 3]> {
             lanes,
             has_sas: !has_rates,
             is_shaded: true,
-            rekeys: at_most(focus.rekeys(tunnel).collect(), most(MOST_MARKS, width)),
+            rekeys: at_most(
+                focus.analysis.rekeys_of(tunnel).collect(),
+                most(MOST_MARKS, width),
+            ),
         };
         (drawing, quiet)
     };
@@ -179,13 +182,18 @@ fn lane(focus: &Focus, tunnel: usize, direction: Direction, most: usize) -> Opti
 
 fn description(focus: &Focus, tunnel: usize, end: f64) -> String {
     let hurt: Vec<String> = focus
-        .rekeys(tunnel)
+        .analysis
+        .rekeys_of(tunnel)
         .filter(|r| is_hurt(r))
         .take(20)
         .map(|r| number(r).to_string())
         .collect();
     let t = focus.t;
-    let rekeys = format::counted(t, "counted-rekeys", focus.rekeys(tunnel).count() as u64);
+    let rekeys = format::counted(
+        t,
+        "counted-rekeys",
+        focus.analysis.rekeys_of(tunnel).count() as u64,
+    );
     let which = match hurt.is_empty() {
         true => t.word("plot-none-hurt"),
         false => fill!(t, "plot-hurt-list", list = t.joined(&hurt)),

@@ -11,7 +11,7 @@ use rekeyscope_model::text::Catalogue;
 /// Rekeys of one tunnel, at most `most`.
 pub(crate) fn rekeys(focus: &Focus, tunnel: usize, most: usize) -> Table {
     let t = focus.t;
-    let all: Vec<&Rekey> = focus.rekeys(tunnel).collect();
+    let all: Vec<&Rekey> = focus.analysis.rekeys_of(tunnel).collect();
     let total = all.len();
     let listed = at_most(all, most);
     let mut table = of_rekeys(focus, tunnel, &listed);
@@ -26,7 +26,7 @@ pub(crate) fn rekeys(focus: &Focus, tunnel: usize, most: usize) -> Table {
 /// The rekeys of one tunnel that cost most, at most `most`, in time order; none that cost nothing.
 pub(crate) fn costliest_rekeys(focus: &Focus, tunnel: usize, most: usize) -> Table {
     let cost = |rekey: &Rekey| words::cost_seconds(focus, rekey);
-    let mut costly: Vec<&Rekey> = focus.rekeys(tunnel).collect();
+    let mut costly: Vec<&Rekey> = focus.analysis.rekeys_of(tunnel).collect();
     costly.retain(|rekey| is_hurt(rekey) || cost(rekey) != 0.0);
     costly.sort_by(|a, b| cost(b).total_cmp(&cost(a)));
     costly.truncate(most);

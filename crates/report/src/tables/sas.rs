@@ -14,7 +14,7 @@ pub(crate) fn security_associations(focus: &Focus, tunnel: usize, most: usize) -
     let t = focus.t;
     let (mut listed, mut left_out) = (Vec::new(), 0);
     for direction in focus.directions(tunnel) {
-        let all: Vec<&SecurityAssociation> = focus.sas(tunnel, direction).collect();
+        let all: Vec<&SecurityAssociation> = focus.analysis.sas_towards(tunnel, direction).collect();
         left_out += all.len().saturating_sub(most);
         listed.extend(all.into_iter().take(most).map(|sa| (direction, sa)));
     }

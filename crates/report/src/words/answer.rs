@@ -53,6 +53,7 @@ fn lines(focus: &Focus) -> Option<Answer> {
         Told::Orphan(told) => orphan::of_orphan(focus, told),
         Told::Childless(event) => since(ExplanationCause::Refused, event),
         Told::SetUp(told) => Some(set_up::of_set_up(focus, told)),
+        Told::Ended(told) => Some(set_up::of_ended(focus, told)),
         Told::DialledAgain(told) => standstill::of_dialled_again(focus, told),
         Told::NoReturn(told) => standstill::of_no_return(focus, told),
         Told::LeftBehind(tunnel, event) => standstill::of_left_behind(focus, tunnel, event),

@@ -355,7 +355,10 @@ impl<'a> Explained<'a> {
 
     /// Options of `rekeyscope overhead` for the SAs of the direction: ` --suite aes128-sha1 --encap natt`.
     fn overhead(&self) -> String {
-        let mut sas = self.focus.sas(self.time.tunnel, self.time.direction);
+        let mut sas = self
+            .focus
+            .analysis
+            .sas_towards(self.time.tunnel, self.time.direction);
         let named = sas.find_map(|sa| {
             let suite = proposal(
                 sa.encryption.as_deref()?,

@@ -6,8 +6,8 @@ use crate::words::format::{self, or_unknown};
 use rekeyscope_impact::answer::{ToldAnswer, told_answer};
 use rekeyscope_impact::explain::ToldOutages;
 use rekeyscope_model::analysis::{
-    Analysis, AttemptOutcome, Direction, Impact, Ledger, LedgerDown, Rekey, RekeyImpact, SecurityAssociation,
-    TriggerKind, TunnelSeries, Verdict,
+    Analysis, AttemptOutcome, Direction, Impact, Ledger, LedgerDown, Rekey, RekeyImpact, TriggerKind,
+    TunnelSeries, Verdict,
 };
 use rekeyscope_model::text::{Catalogue, Language};
 use rekeyscope_model::time::Timestamp;
@@ -115,15 +115,10 @@ impl<'a> Focus<'a> {
         direction(self.t, self.analysis, impact.tunnel, impact.direction)
     }
 
-    /// The rekeys of a tunnel.
-    pub(crate) fn rekeys(&self, tunnel: usize) -> impl Iterator<Item = &'a Rekey> + use<'a> {
-        self.analysis.rekeys_of(tunnel)
-    }
-
     /// `7 rekeys, 5 hurt, 1 in an outage, 1 outside the transfer, 2 more refused`, of a tunnel.
     pub(crate) fn counted_rekeys(&self, tunnel: usize) -> String {
         let t = self.t;
-        let count = |is: &dyn Fn(&Rekey) -> bool| self.rekeys(tunnel).filter(|r| is(r)).count();
+        let count = |is: &dyn Fn(&Rekey) -> bool| self.analysis.rekeys_of(tunnel).filter(|r| is(r)).count();
         let (all, hurt) = (count(&|_| true), count(&|r| is_hurt(r) && !self.is_in_outage(r)));
         let outage = count(&|r| self.is_in_outage(r));
         let headline = self.analysis.impact.iter().find(|i| i.tunnel == tunnel);
@@ -176,15 +171,6 @@ impl<'a> Focus<'a> {
         let repaired = ended && rekey.trigger.kind == TriggerKind::Reauthentication;
         let of_attempt = attempts.any(|a| a.rekey == Some(rekey.index) && a.outage.is_some());
         repaired || !is_hurt(rekey) && (ended || of_attempt)
-    }
-
-    /// The SAs of one direction of a tunnel.
-    pub(crate) fn sas(
-        &self,
-        tunnel: usize,
-        direction: Direction,
-    ) -> impl Iterator<Item = &'a SecurityAssociation> + use<'a> {
-        self.analysis.sas_towards(tunnel, direction)
     }
 
     /// The verdicts after the headline.

@@ -181,6 +181,13 @@ impl World {
         self.down = Sa::new(rekey.down);
     }
 
+    /// The client asks for new SAs, and both sides send on them from now on.
+    pub fn take_new_sas_v2(&mut self) {
+        let anew = self.make_v2(true);
+        self.switch_up_v2(&anew);
+        self.switch_down_v2(&anew);
+    }
+
     pub(super) fn seal_v2(
         &self,
         from_client: bool,

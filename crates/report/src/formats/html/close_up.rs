@@ -17,7 +17,10 @@ pub(super) struct CloseUpView<'a> {
 /// Close-ups that are drawn, in order of time; that with the longest silence is open, and of several alike that with the most packets.
 pub(super) fn close_ups<'a>(focus: &Focus<'a>, plots: &'a TunnelPlots) -> Vec<CloseUpView<'a>> {
     // Few of thousands have one: what tells a rekey from all others is asked of those.
-    let mut rekeys = focus.rekeys(plots.tunnel).filter(|r| r.close_up.is_some());
+    let mut rekeys = focus
+        .analysis
+        .rekeys_of(plots.tunnel)
+        .filter(|r| r.close_up.is_some());
     let view = |plot: &'a Plot| {
         let rekey = rekeys.find(|r| plot.name == format!("close-up-{}", focus.key(r)))?;
         let shown = rekey.close_up.as_ref()?;

@@ -54,7 +54,7 @@ impl<'a> TunnelView<'a> {
 
     /// Counts the rekeys, where there are any.
     pub(super) fn counted_rekeys(&self) -> Option<String> {
-        let any = self.focus.rekeys(self.plots.tunnel).next();
+        let any = self.focus.analysis.rekeys_of(self.plots.tunnel).next();
         any.map(|_| self.focus.counted_rekeys(self.plots.tunnel))
     }
 

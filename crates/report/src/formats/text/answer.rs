@@ -9,7 +9,7 @@ use crate::words::focus::Focus;
 use crate::words::underivable::lines_that_would_open;
 use crate::words::{self, clean, format};
 use rekeyscope_impact::answer::ToldAnswer;
-use rekeyscope_model::analysis::{Direction, Finding, KeysFit, Verdict};
+use rekeyscope_model::analysis::{Direction, Finding, KeyFile, KeysFit, Verdict};
 use rekeyscope_model::text::Message;
 
 /// Lines of the whole, from a terminal of 80 columns on: with the command above and the prompt below it fits beside other windows.
@@ -159,7 +159,7 @@ fn rekeys(page: &mut TerminalPage, focus: &Focus, tunnel: usize, room: Room) {
     }
     page.heading(&focus.counted_rekeys(tunnel));
     page.table(&table);
-    let (n, all) = (table.rows.len(), focus.rekeys(tunnel).count());
+    let (n, all) = (table.rows.len(), focus.analysis.rekeys_of(tunnel).count());
     if n < all {
         let own = focus.analysis.verdicts_of(tunnel);
         let are_all = own.map(|impact| impact.rekeys_hurt.len()).max() == Some(n);
@@ -174,7 +174,7 @@ fn rekeys(page: &mut TerminalPage, focus: &Focus, tunnel: usize, room: Room) {
 /// Rekeys of which none cost anything: only that there were some.
 fn harmless_rekeys(page: &mut TerminalPage, focus: &Focus) {
     let first = focus.tunnels.first().copied();
-    let any = first.filter(|tunnel| focus.rekeys(*tunnel).next().is_some());
+    let any = first.filter(|tunnel| focus.analysis.rekeys_of(*tunnel).next().is_some());
     if let Some(tunnel) = any.filter(|tunnel| tables::costliest_rekeys(focus, *tunnel, 1).rows.is_empty()) {
         listed_in_full(page, focus, &focus.counted_rekeys(tunnel));
     }
@@ -283,8 +283,7 @@ fn missing_keys(page: &mut TerminalPage, focus: &Focus) {
         };
         // A file was given, and it holds none.
         let files = &focus.analysis.key_files;
-        let held = files.iter().any(|file| file.esp_keys > 0 || file.ike_keys > 0);
-        let given = files.first().filter(|_| !held);
+        let given = files.first().filter(|_| !files.iter().any(KeyFile::holds_keys));
         let file = given.map_or_else(|| "none".to_owned(), |file| clean::line(&file.path));
         page.paragraph(&fill!(focus.t, id, missing, total, one_line, file));
     }

@@ -149,7 +149,11 @@ impl RunDrawing<'_> {
     fn bars(&self) -> Vec<Bar> {
         let directions = self.focus.directions(self.tunnel).into_iter();
         let of = |direction| {
-            let with_packets = self.focus.sas(self.tunnel, direction).filter(|sa| sa.packets > 0);
+            let with_packets = self
+                .focus
+                .analysis
+                .sas_towards(self.tunnel, direction)
+                .filter(|sa| sa.packets > 0);
             let mut bars: Vec<Bar> = with_packets
                 .filter_map(|sa| self.bar(sa, direction))
                 .take(MOST_BARS)

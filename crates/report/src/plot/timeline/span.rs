@@ -19,7 +19,7 @@ pub(super) fn span(focus: &Focus, tunnel: usize, end: f64) -> (f64, f64) {
     if times.is_empty() {
         return (0.0, end);
     }
-    for rekey in focus.rekeys(tunnel) {
+    for rekey in focus.analysis.rekeys_of(tunnel) {
         times.extend(began(rekey));
         times.extend(Direction::BOTH.iter().filter_map(|d| rekey.switched.get(*d)));
     }
@@ -54,7 +54,12 @@ mod tests {
             let end = document.capture.duration_s.filter(|s| *s > 0.0).unwrap_or(60.0);
             let (from, to) = span(&focus, 0, end);
             assert!(0.0 <= from && from < to && to <= end, "{from} {to} {end}");
-            for began in focus.rekeys(0).filter_map(began).filter_map(|t| focus.seconds(t)) {
+            for began in focus
+                .analysis
+                .rekeys_of(0)
+                .filter_map(began)
+                .filter_map(|t| focus.seconds(t))
+            {
                 assert!(began > end || began < 0.0 || (from..=to).contains(&began));
             }
         }

@@ -7,7 +7,7 @@ use crate::words::exchange_name;
 use crate::words::focus::Focus;
 use crate::words::format;
 use crate::words::lengths::{frames, moment};
-use rekeyscope_impact::explain::{MOST_FRAMES, SetUpFailure, ToldSetUp};
+use rekeyscope_impact::explain::{MOST_FRAMES, SetUpFailure, ToldEnded, ToldSetUp};
 use rekeyscope_model::analysis::{Event, ExchangeKind};
 
 /// The answer where the set-up failed and no ESP followed.
@@ -20,14 +20,11 @@ pub(super) fn of_set_up(focus: &Focus, told: &ToldSetUp<'_>) -> Answer {
         count,
         childless,
     } = *told;
-    if let SetUpFailure::Ended { nat_at_gateway } = failure {
-        return of_ended(focus, told, nat_at_gateway);
-    }
     let who = side(t, focus.analysis.tunnels.get(exchange.tunnel), event.by);
     let how = match failure {
         SetUpFailure::Refused => "refused",
         SetUpFailure::Rejected => "rejected",
-        SetUpFailure::Unanswered | SetUpFailure::Ended { .. } => "unanswered",
+        SetUpFailure::Unanswered => "unanswered",
     };
     let n = format::count(count);
     let often = match (failure, count) {
@@ -43,7 +40,7 @@ pub(super) fn of_set_up(focus: &Focus, told: &ToldSetUp<'_>) -> Answer {
         (SetUpFailure::Refused, None) if childless => fill!(t, "setup-why-childless", who),
         (SetUpFailure::Refused, None) => t.word("setup-why-sealed"),
         (SetUpFailure::Rejected, _) => fill!(t, "setup-why-rejected", n),
-        (SetUpFailure::Unanswered | SetUpFailure::Ended { .. }, _) => {
+        (SetUpFailure::Unanswered, _) => {
             fill!(t, "setup-why-unanswered", n, moment = moment(focus, event.time))
         }
     };
@@ -65,12 +62,12 @@ pub(super) fn of_set_up(focus: &Focus, told: &ToldSetUp<'_>) -> Answer {
 }
 
 /// The answer where a client ended each tunnel as soon as it stood.
-fn of_ended(focus: &Focus, told: &ToldSetUp<'_>, nat_at_gateway: bool) -> Answer {
+pub(super) fn of_ended(focus: &Focus, told: &ToldEnded<'_>) -> Answer {
     let t = focus.t;
     let tunnel = focus.analysis.tunnels.get(told.exchange.tunnel);
     let who = side(t, tunnel, told.event.by);
     let windows = tunnel.is_some_and(|own| own.client_is_windows);
-    let nat = if nat_at_gateway { "yes" } else { "no" };
+    let nat = if told.nat_at_gateway { "yes" } else { "no" };
     let n = format::count(told.count);
     let moment = moment(focus, told.event.time);
     let why = fill!(
@@ -84,7 +81,7 @@ fn of_ended(focus: &Focus, told: &ToldSetUp<'_>, nat_at_gateway: bool) -> Answer
     Answer {
         headline: format::capitalised(&fill!(t, "setup-line-ended", who, n)),
         why: t.sentences(&[why, frames(t, &[told.event.frame])]),
-        change: match nat_at_gateway && windows {
+        change: match told.nat_at_gateway && windows {
             true => fill!(t, "setup-do-assume", who),
             false => fill!(t, "setup-do-ended", who, nat),
         },
