@@ -90,6 +90,98 @@ fn a_set_up_that_fails_is_no_rekey() {
 }
 
 /// ```text
+/// client 1 ◀═══▶ gateway  a download all the while
+/// client 2 ────▶ gateway  IKE_SA_INIT, and its answer; no IKE_AUTH comes, and a few seconds later the client begins again
+/// ```
+#[test]
+fn a_client_that_goes_no_further_than_the_first_answer() {
+    let beside_another = |tries: u32, succeeds: bool| {
+        move |first: &mut World| {
+            let mut second = World::new();
+            second.client = [10, 9, 0, 77];
+            second.name_pair(0xd100_0000, 0xa100_0000);
+            second.download = false;
+            for _ in 0..tries {
+                second.wait(5_000);
+                second.sa_init_v2();
+            }
+            if succeeds {
+                second.authenticate_v2(1, 20);
+                second.ping();
+            }
+            first.steady(20_000);
+            first.beside(second);
+        }
+    };
+    for lines in [
+        with_keys(beside_another(3, true)),
+        without_keys(beside_another(3, true)),
+    ] {
+        assert!(
+            lines
+                .headline
+                .ends_with("went no further than IKE_SA_INIT 2 times."),
+            "{lines:?}"
+        );
+        assert!(lines.why.contains("at 15.04 s succeeded"), "{lines:?}");
+    }
+    // A stranger who looks for gateways leaves as much, and a single try may have been one of two that raced.
+    for (tries, succeeds) in [(3, false), (2, true)] {
+        let line = with_keys(beside_another(tries, succeeds)).headline;
+        assert!(!line.contains("IKE_SA_INIT"), "{line}");
+    }
+    // Nobody has a tunnel: there is nothing else to tell.
+    let line = with_keys(|w| {
+        w.download = false;
+        for _ in 0..2 {
+            w.sa_init_v2();
+            w.wait(5_000);
+        }
+    });
+    assert!(line.headline.contains("no further than IKE_SA_INIT"), "{line:?}");
+}
+
+/// ```text
+/// client :40001 ────▶ gateway  ESP: a NAT gives it another port than IKE
+/// client :40777 ◀──── gateway  ESP, to the port that IKE has
+/// ```
+#[test]
+fn esp_that_comes_from_another_port_than_ike() {
+    let asks = |ports: [u16; 2]| {
+        move |w: &mut World| {
+            w.download = false;
+            w.nat_port = Some(40_777);
+            w.sa_init_v2();
+            w.authenticate_v2(1, 20);
+            for number in 0..20 {
+                w.nat_port = Some(ports[0]);
+                w.lcp(true, 9);
+                w.nat_port = Some(ports[1]);
+                w.lcp(false, 10);
+                w.wait(500);
+                w.nat_port = Some(40_777);
+                if number % 10 == 0 {
+                    w.check_v2(true);
+                }
+            }
+        }
+    };
+    for lines in [
+        with_keys(asks([40_001, 40_777])),
+        without_keys(asks([40_001, 40_777])),
+    ] {
+        assert!(
+            lines.headline.contains("sends to port 40777; ESP of "),
+            "{lines:?}"
+        );
+        assert!(lines.headline.ends_with("comes from port 40001."), "{lines:?}");
+        assert!(lines.remedy.contains("one port"), "{lines:?}");
+    }
+    let line = with_keys(asks([40_777, 40_777])).headline;
+    assert!(!line.contains("port"), "{line}");
+}
+
+/// ```text
 /// client ◀═══▶ gateway  SAs, L2TP and LCP come up
 /// client ────▶ gateway  name and password
 /// client ◀──── gateway  CHAP Failure or PAP Nak, and Terminate-Request: the client dials again
@@ -739,6 +831,46 @@ fn hellos_that_nobody_answers_are_the_reason_of_a_stop() {
     let heard = stopped(true);
     assert!(heard.headline.contains("ended the L2TP session"), "{heard:?}");
     assert!(!heard.why.contains("keepalive"), "{heard:?}");
+}
+
+/// ```text
+/// client ◀═══  server  data; nothing of the server for 13 s, in which the client asks three times (LCP Echo-Request); data for 3 s
+/// client ────▶ server  Terminate-Request and StopCCN, and 20 s later a new session in the same SAs
+/// ```
+#[test]
+fn a_client_that_hangs_up_when_its_line_is_back() {
+    let lines = with_keys(|w| {
+        for _ in 0..5 {
+            w.ping();
+            w.steady(500);
+        }
+        w.acknowledge_all();
+        for _ in 0..3 {
+            w.lcp(true, 9);
+            for _ in 0..8 {
+                w.wait(500);
+                w.ping_server(false);
+            }
+        }
+        for _ in 0..5 {
+            w.ping();
+            w.steady(500);
+        }
+        w.acknowledge_all();
+        w.lcp(true, 5);
+        w.l2tp_control(true, Some(4));
+        w.wait(20);
+        w.l2tp_control(false, None);
+        w.wait(20_000);
+        w.l2tp_control(true, Some(1));
+        w.steady(500);
+        w.lcp(true, 9);
+        w.lcp(false, 10);
+        w.steady(AFTER);
+    });
+    assert!(lines.headline.contains("ended the L2TP session"), "{lines:?}");
+    assert!(lines.why.contains("when nothing came from it"), "{lines:?}");
+    assert!(lines.remedy.contains("dial again by itself"), "{lines:?}");
 }
 
 /// ```text

@@ -136,7 +136,8 @@ pub(crate) fn assert_answer_is_short(analysis: &Analysis) {
         let wide = render(analysis, at(220));
         let first = wide.split("\n\n").nth(leaks).unwrap().lines().next().unwrap();
         // The name of one of several clients behind a NAT stands before it.
-        let said = first.split_once("): ").map_or(first, |(_, said)| said);
+        let said = first.split_once("): ").or(first.split_once("）："));
+        let said = said.map_or(first, |(_, said)| said);
         assert!(console::measure_text_width(said) <= LONGEST_ANSWER, "{first}");
     }
 }

@@ -81,6 +81,10 @@ struct OneWay<'a> {
     tunnel: TunnelIndex,
     first: &'a Association,
     last: Timestamp,
+    /// Where its sender is.
+    from: Option<OuterPlace>,
+    /// The place that it goes to.
+    to: Option<OuterPlace>,
     /// Senders of its IKE messages.
     speak: HashSet<IpAddr>,
 }
@@ -102,7 +106,7 @@ impl OneWay<'_> {
             && self.first.first.is_some_and(|first| first.0 <= other.last);
         // If neither speaks IKE, the half that began asks.
         let asks = !self.speak.is_empty() || self.first.first < other.first.first;
-        asks && other.first.src != self.first.dst && meanwhile && fits
+        asks && (other.first.src != self.first.dst || other.from != self.to) && meanwhile && fits
     }
 }
 
@@ -113,15 +117,18 @@ fn half<'a>(record: &'a Record, exchanges: &Exchanges<'_>, tunnel: TunnelIndex) 
     let first = used().min_by_key(|sa| sa.first)?;
     let last = used().filter_map(|sa| sa.last).max()?.0;
     let one_way = used().all(|sa| sa.direction == first.direction);
+    let places = |end| record.tunnels.tunnels[tunnel].places_of_esp(end);
     (one_way && record.wants(tunnel)).then(|| OneWay {
         tunnel,
         first,
         last,
+        from: places(first.src)[0],
+        to: places(first.dst)[1],
         speak: messages(exchanges, tunnel).map(|message| message.0).collect(),
     })
 }
 
-/// ESP of one way alone, and ESP that comes the other way from an address to which nothing goes: two halves of one tunnel.
+/// ESP of one way alone, and ESP that comes the other way from an address, or a port, to which nothing goes: two halves of one tunnel.
 fn halves(record: &Record, exchanges: &Exchanges<'_>) -> Vec<Event> {
     let tunnels = 0..record.tunnels.tunnels.len();
     let all: Vec<OneWay<'_>> = tunnels
@@ -142,13 +149,19 @@ fn halves(record: &Record, exchanges: &Exchanges<'_>) -> Vec<Event> {
         };
         let (way, while_answered) = (asks.first.direction, (time, asks.last));
         let sent = record.meters.packets_within(asks.tunnel, way, while_answered);
+        let places = [(asks.first.dst, asks.to), (only.first.src, only.from)];
+        let by_port = places[0].0 == places[1].0;
+        let [from, to] = places.map(|(name, place)| match place.filter(|_| by_port) {
+            Some(place) => place.to_string(),
+            None => name.to_string(),
+        });
         Some(Event {
             tunnel: Some(asks.tunnel),
             by: Some(asks.first.dst),
             until: Some(asks.last.max(only.last)),
             count: Some(sent.round() as u64),
-            from: Some(asks.first.dst.to_string()),
-            to: Some(only.first.src.to_string()),
+            from: Some(from),
+            to: Some(to),
             ..Event::at(EventKind::AnsweredElsewhere, known, time, frame)
         })
     };

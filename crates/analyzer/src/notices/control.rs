@@ -96,14 +96,14 @@ impl ControlLog {
                 // The message types are those of RFC 2661 §3.2.
                 match kind {
                     Some(4) => {
-                        // Whatever acknowledges the farewell answers no Hello before it.
-                        let asked = question(ControlQuestion::Hello);
-                        if let Some(run) = self.open.remove(&asked) {
-                            self.found.push((asked, run));
-                        }
+                        self.give_up(question(ControlQuestion::Hello));
+                        self.give_up(question(ControlQuestion::Echo));
                         self.farewell(said(ControlNotice::StopCcn), time, frame);
                     }
-                    Some(14) => self.farewell(said(ControlNotice::CallDisconnect), time, frame),
+                    Some(14) => {
+                        self.give_up(question(ControlQuestion::Echo));
+                        self.farewell(said(ControlNotice::CallDisconnect), time, frame);
+                    }
                     Some(6) => self.ask(question(ControlQuestion::Hello), time, frame),
                     _ => {}
                 }
@@ -113,7 +113,10 @@ impl ControlLog {
                 protocol: 0xc021,
                 code,
             } => match code {
-                5 => self.farewell(said(ControlNotice::Terminate), time, frame),
+                5 => {
+                    self.give_up(question(ControlQuestion::Echo));
+                    self.farewell(said(ControlNotice::Terminate), time, frame);
+                }
                 9 => self.ask(question(ControlQuestion::Echo), time, frame),
                 10 => self.answered(asked, ControlQuestion::Echo),
                 _ => {}
@@ -144,6 +147,13 @@ impl ControlLog {
         let run = self.open.entry(said);
         run.and_modify(|run| run.go_on(time))
             .or_insert_with(|| Repeats::begin(time, frame));
+    }
+
+    /// Ends a question without an answer: what acknowledges a farewell, or belongs to a session after it, answers nothing before it.
+    fn give_up(&mut self, asked: ControlWord) {
+        if let Some(run) = self.open.remove(&asked) {
+            self.found.push((asked, run));
+        }
     }
 
     fn farewell(&mut self, said: ControlWord, time: Timestamp, frame: u64) {

@@ -4,9 +4,10 @@ use crate::explain::view::{OutageView, same_limit};
 use rekeyscope_model::analysis::Explanation;
 use rekeyscope_model::lifetime::LIFETIME_KILOBYTE;
 
-/// An age is named instead of a volume where ages differ less by this factor: the mean of three distances is off by 44 % (0.76/√3), so a
-/// factor of two is no chance. Between the two the volume is named, because a busy line reaches it first.
+/// One measure is named alone where it differs less by this factor: the mean of three distances is off by 44 % (0.76/√3), so a factor of two is no
+/// chance.
 const CLOSER: f64 = 2.0;
+const DISTANCES: u64 = 3;
 
 /// Adds the volume, the age or the number of packets at which the SAs of at least two outages stopped. An SA and its opposite are one.
 pub(super) fn learnt_limit(view: &OutageView<'_>, mut explanation: Explanation) -> Explanation {
@@ -53,19 +54,19 @@ pub(super) fn learnt_limit(view: &OutageView<'_>, mut explanation: Explanation) 
         explanation.count = Some(count + 1);
         return explanation;
     }
-    // A volume takes an even time at an even rate. A limit in seconds is kept more closely than the volume.
-    let is_volume = match (by_volume, by_age) {
-        (Some(volume), Some(age)) => volume.2 <= CLOSER * age.2,
-        (volume, _) => volume.is_some(),
+    // A volume takes an even time at an even rate. The limit that holds is kept more closely; where neither is, both are named.
+    let closer = |own: Option<(f64, u64, f64)>, other: Option<(f64, u64, f64)>| {
+        own.filter(|own| {
+            other.is_none_or(|other| own.1.min(other.1) < DISTANCES || own.2 <= CLOSER * other.2)
+        })
     };
-    let Some((own, count, _)) = (if is_volume { by_volume } else { by_age }) else {
-        return explanation;
-    };
-    match is_volume {
-        true => explanation.limit_kilobytes = Some((own / LIFETIME_KILOBYTE as f64).round() as u64),
-        false => explanation.limit_seconds = Some(own.round() as u64),
-    }
-    explanation.count = Some(count + 1);
+    let (volume, age) = (closer(by_volume, by_age), closer(by_age, by_volume));
+    explanation.limit_kilobytes = volume.map(|(own, ..)| (own / LIFETIME_KILOBYTE as f64).round() as u64);
+    explanation.limit_seconds = age.map(|(own, ..)| own.round() as u64);
+    explanation.count = volume
+        .or(age)
+        .map(|(_, count, _)| count + 1)
+        .or(explanation.count);
     explanation
 }
 

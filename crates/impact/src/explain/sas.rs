@@ -282,11 +282,11 @@ pub(super) fn limit_reached(view: &OutageView<'_>) -> Option<Explanation> {
     let (kilobytes, seconds) = read_limit(view);
     let renewal = renewal_under_way(view);
     let nothing = Explanation::of(ExplanationCause::LimitReached, Certainty::Inferred);
-    let learnt = match learnt_limit(view, nothing.clone()) {
-        // Renewals by volume come at even times on an even line: a common age is no evidence then.
-        by_age if renewal.is_some() && by_age.limit_seconds.is_some() => nothing,
-        learnt => learnt,
-    };
+    let mut learnt = learnt_limit(view, nothing);
+    // Renewals by volume come at even times on an even line: a common age is no evidence then.
+    if renewal.is_some() && learnt.limit_seconds.take().is_some() {
+        learnt.count = learnt.count.filter(|_| learnt.limit_kilobytes.is_some());
+    }
     let is_learnt = learnt
         .limit_kilobytes
         .or(learnt.limit_seconds)

@@ -1,9 +1,10 @@
-//! A tunnel that did not come up: no ESP, and the last request of the set-up was refused or not answered, or the client ended what it had set up; or a
-//! login inside it was refused.
+//! A tunnel that did not come up: no ESP, and the last request of the set-up was refused or not answered, or the client went no further, or ended what
+//! it had set up; or a login inside it was refused.
 
 use crate::explain::remarks::refuses_child;
 use rekeyscope_model::analysis::{Analysis, Event, EventKind, Exchange, ExchangeKind, Impact, Verdict};
 use rekeyscope_model::chance::{LEAST_NOT_BY_CHANCE, SEVERAL};
+use rekeyscope_model::time::Timestamp;
 use rekeyscope_traffic::INITIAL_RTO;
 use std::collections::HashSet;
 use std::net::IpAddr;
@@ -17,6 +18,8 @@ pub enum SetUpFailure {
     Rejected,
     /// Nothing came back.
     Unanswered,
+    /// The answer left, and the client's next message did not come.
+    Stopped,
 }
 
 /// A set-up that failed.
@@ -24,19 +27,26 @@ pub enum SetUpFailure {
 pub struct ToldSetUp<'a> {
     /// Kind of failure.
     pub failure: SetUpFailure,
-    /// The exchange that failed.
+    /// The exchange that failed; of several alike the last.
     pub exchange: &'a Exchange,
-    /// The event that tells it; of several alike the last.
-    pub event: &'a Event,
-    /// Number of refusals, or of copies of the message.
+    /// The end that refused it, did not answer, or did not go on.
+    pub by: Option<IpAddr>,
+    /// Time and frame of that: the refusal, the first copy of the request, or the answer after which nothing came.
+    pub at: (Timestamp, u64),
+    /// Name of the notification that refuses, as far as it can be read.
+    pub notify: Option<&'a str>,
+    /// Number of refusals, of copies of the message, or of set-ups that stopped.
     pub count: u64,
     /// The gateway proved who it is, and its answer has no room for a child SA.
     pub childless: bool,
+    /// Begin of the set-up of the same tunnel that succeeded later.
+    pub later: Option<Timestamp>,
 }
 
 /// The exchange at which the set-up ended, of a capture that holds no ESP, or of a client that had none while no other one suffers.
 pub fn told_set_up(analysis: &Analysis) -> Option<ToldSetUp<'_>> {
-    failed(analysis, &without_harm(analysis)?)
+    let up = without_harm(analysis)?;
+    failed(analysis, &up).or_else(|| stopped(analysis, &up))
 }
 
 /// The tunnels with ESP; `None` where one of them suffers, which is what there is to tell.
@@ -144,9 +154,57 @@ fn failed<'a>(analysis: &'a Analysis, up: &HashSet<usize>) -> Option<ToldSetUp<'
     (up.is_empty() || count >= enough).then(|| ToldSetUp {
         failure,
         exchange,
-        event,
+        by: event.by,
+        at: (event.time, event.frame),
+        notify: event.notify.as_deref(),
         count,
         childless: refuses_child(analysis, event),
+        later: None,
+    })
+}
+
+/// The set-ups of the last client whose first messages were answered, and which then sent nothing: a client that waits for that answer would repeat its
+/// request. A stranger who only looks for gateways does the same, so that one client among others is known by a tunnel later, or as Windows.
+fn stopped<'a>(analysis: &'a Analysis, up: &HashSet<usize>) -> Option<ToldSetUp<'a>> {
+    let capture_ends = analysis.capture.last_time?;
+    let is_over = |exchange: &Exchange, at: Timestamp| at.nanos_since(exchange.last_time) > INITIAL_RTO;
+    let stops = |exchange: &&Exchange| {
+        let answered = match exchange.kind {
+            ExchangeKind::IkeSaInit => [2, 2],
+            ExchangeKind::MainMode => [2, 4],
+            _ => return false,
+        };
+        let goes_on = |other: &Exchange| {
+            other.index != exchange.index
+                && other.tunnel == exchange.tunnel
+                && (other.ike_sa == exchange.ike_sa
+                    || other.first_time >= exchange.last_time && !is_over(exchange, other.first_time))
+        };
+        answered.contains(&(exchange.messages - exchange.retransmissions))
+            && !exchange.began_earlier
+            && is_over(exchange, capture_ends)
+            && !analysis.exchanges.iter().any(goes_on)
+            && !analysis
+                .events
+                .iter()
+                .any(|event| event.exchange == Some(exchange.index))
+    };
+    let all: Vec<&Exchange> = analysis.exchanges.iter().filter(stops).collect();
+    let exchange = *all.last()?;
+    let count = all.iter().filter(|own| own.tunnel == exchange.tunnel).count() as u64;
+    let mut own = analysis.events_of(exchange.tunnel);
+    let later = own.find(|event| event.kind == EventKind::NewIkeSa && event.time > exchange.last_time);
+    let is_windows = analysis.tunnels.get(exchange.tunnel)?.client_is_windows;
+    let is_client = count >= SEVERAL && (later.is_some() || is_windows);
+    (up.is_empty() || is_client).then_some(ToldSetUp {
+        failure: SetUpFailure::Stopped,
+        exchange,
+        by: exchange.initiator,
+        at: (exchange.last_time, *exchange.frames.last()?),
+        notify: None,
+        count,
+        childless: false,
+        later: later.map(|event| event.time),
     })
 }
 

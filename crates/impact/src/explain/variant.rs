@@ -6,14 +6,13 @@ use crate::explain::remarks::is_left_behind;
 use crate::explain::remarks::refuses_child;
 use crate::explain::view::DELETE_OF_A_REKEY;
 use rekeyscope_model::analysis::{
-    Analysis, Certainty, Event, EventKind, Exchange, ExchangeKind, Explanation, ExplanationCause, Mode,
-    Tunnel,
+    Analysis, Certainty, Event, EventKind, Exchange, ExchangeKind, Explanation, ExplanationCause as Cause,
+    Mode, Tunnel,
 };
 
 /// The name that stands for that of the cause in the messages `outage-…`, `explains-…` and `cure-…`, where the row has words of its own for what is
 /// known; a kind of message without such words keeps those of the cause.
 pub fn variant(analysis: &Analysis, time: &ExplainedTime<'_>) -> Option<&'static str> {
-    use ExplanationCause as Cause;
     let (tunnel, explanation) = (time.tunnel, time.explanation);
     let event = analysis.event_of(explanation);
     let exchange = analysis.exchange_of(explanation);
@@ -43,11 +42,13 @@ pub fn variant(analysis: &Analysis, time: &ExplainedTime<'_>) -> Option<&'static
         }
         Cause::LimitReached if !has_limit(explanation) => Some("limit-late"),
         Cause::LimitReached if explanation.certainty == Certainty::Read => Some("limit-read"),
+        Cause::L2tpClosed if was_silent_meanwhile(analysis, explanation) => Some("l2tp-broken-line"),
         Cause::L2tpClosed if shows(EventKind::EchoUnanswered) => Some("l2tp-unanswered"),
         Cause::NewSaLost => exchange.and_then(|made| of_new_sa(analysis, made, explanation)),
         Cause::Unanswered if explanation.seconds.is_some() => Some("unanswered-given-up"),
         Cause::GivenUp if exchange.is_none() => Some("given-up-away"),
         Cause::GivenUpTooSoon if !is(EventKind::ChecksAnsweredLate) => Some("given-up-alive"),
+        Cause::AnsweredElsewhere if event.is_some_and(|e| e.ports().is_some()) => Some("answered-at-port"),
         Cause::AddressChanged if explanation.seconds.is_some() => Some("moved"),
         Cause::Deleted | Cause::BreakBeforeMake if shows(EventKind::EchoUnanswered) => Some("monitored"),
         Cause::Deleted | Cause::BreakBeforeMake if shows(EventKind::IkeSaRekeyed) => Some("new-ike-deleted"),
@@ -182,26 +183,37 @@ pub fn is_of_one_sa(analysis: &Analysis, explanation: &Explanation) -> bool {
             .is_some_and(|event| !event.spis.is_empty())
     };
     match explanation.cause {
-        ExplanationCause::EspSilent => names_sa(),
-        cause => cause == ExplanationCause::OneSided,
+        Cause::EspSilent => names_sa(),
+        cause => cause == Cause::OneSided,
     }
 }
 
 /// Tells whether nothing explains why echo requests got no reply, and what else may have been lost is not known.
 pub fn is_of_echoes(explanation: &Explanation) -> bool {
-    explanation.cause == ExplanationCause::Unexplained
-        && explanation.by.is_none()
-        && explanation.count.is_some()
+    explanation.cause == Cause::Unexplained && explanation.by.is_none() && explanation.count.is_some()
 }
 
 /// Tells whether only checks were sent to a side that fell silent: the transfer was over.
 pub fn is_at_rest(explanation: &Explanation) -> bool {
-    explanation.cause == ExplanationCause::PeerSilent && explanation.count.is_some()
+    explanation.cause == Cause::PeerSilent && explanation.count.is_some()
 }
 
 /// Tells whether a renewal ended the silence: its exchange, or another SA where no IKE was captured.
 pub fn brought_back(analysis: &Analysis, explanation: &Explanation, ended_by_renewal: bool) -> bool {
     explanation.exchange.is_some() || ended_by_renewal && is_without_ike(analysis)
+}
+
+/// Tells whether the keepalives without an answer fell into an outage in which their receiver was silent.
+fn was_silent_meanwhile(analysis: &Analysis, explanation: &Explanation) -> bool {
+    let asked = evidence_of(analysis, explanation, EventKind::EchoUnanswered);
+    asked.is_some_and(|asked| {
+        let mut all = analysis
+            .outages
+            .iter()
+            .filter_map(|outage| outage.explanation.as_ref());
+        let silent = [Cause::PeerSilent, Cause::PathSilent];
+        all.any(|other| silent.contains(&other.cause) && other.event == Some(asked.index))
+    })
 }
 
 fn is_without_ike(analysis: &Analysis) -> bool {

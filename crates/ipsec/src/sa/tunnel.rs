@@ -1,7 +1,9 @@
 //! Tunnels: an IKE SA and its successors with their SAs, between two ends. The places of its ends name a tunnel (with their ports where
 //! NAT puts several clients behind one address); an end that moves takes further names, and the tunnel stays the same.
 
-use crate::sa::whereabouts::{ChangeKind, OuterPath, RoleShownBy, TunnelChange, WELL_KNOWN, Whereabouts};
+use crate::sa::whereabouts::{
+    ChangeKind, OuterPath, OuterPlace, RoleShownBy, TunnelChange, WELL_KNOWN, Whereabouts,
+};
 use foldhash::HashMap;
 use rekeyscope_capture::framing::UdpPorts;
 use rekeyscope_model::analysis::{Direction, Encapsulation};
@@ -94,6 +96,12 @@ impl Tunnel {
     pub fn names(&self, internal: Direction) -> (IpAddr, IpAddr) {
         let [a, b] = self.ends;
         internal.pick((a, b), (b, a))
+    }
+
+    /// The places from which an end of these names sent its newest ESP packet, and to which it was sent to.
+    pub fn places_of_esp(&self, name: IpAddr) -> [Option<OuterPlace>; 2] {
+        let end = &self.whereabouts[usize::from(self.ends[0] != name)];
+        [false, true].map(|is_receiver| end.seen(is_receiver, RoleShownBy::Esp))
     }
 
     /// IKE alone came, and only from or to port 500: where it goes on is not known yet.

@@ -118,9 +118,14 @@ impl Whereabouts {
     }
 
     pub(super) fn was_shown_by_ike(&self) -> bool {
-        self.said
+        [false, true]
             .iter()
-            .any(|said| said[RoleShownBy::Ike as usize].is_some())
+            .any(|&to| self.seen(to, RoleShownBy::Ike).is_some())
+    }
+
+    /// The place that the newest packet of its kind from this end, or to it, shows.
+    pub(super) fn seen(&self, is_receiver: bool, shown_by: RoleShownBy) -> Option<OuterPlace> {
+        self.said[usize::from(is_receiver)][shown_by as usize].map(|said| said.0)
     }
 
     /// Takes in a packet from this end, or to it, that shows it at `place`. Returns the kind of a change, and the place before.

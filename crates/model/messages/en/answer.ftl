@@ -194,6 +194,10 @@ setup-line = No tunnel came up: { $who } { $how ->
     [again] {" "}{ $n } times
    *[once] {""}
 }.
+setup-line-stopped = { $who } went no further than { $step }{ $often ->
+    [again] {" "}{ $n } times
+   *[once] {""}
+}.
 setup-line-ended = { $who } ended each of its { $n } tunnels at once, before any ESP.
 setup-why-ended = Why: IKE succeeded each time, and { $who } deleted the SAs within a second, the last time at { $moment }. { $nat ->
     [yes] Its packets reach { $gateway }, a private address, through a NAT: the gateway is behind it, which clients may refuse.
@@ -204,6 +208,13 @@ setup-why-sealed = Why: the answer holds only a notification, and its type is en
 setup-why-childless = Why: no ESP followed, and the answer has no room for a child SA: { $who } knew the client and refused its child SA. The notification that says so is encrypted.
 setup-why-rejected = Why: the other side sent its last message { $n } times, and each time a short encrypted answer came back, probably an error.
 setup-why-unanswered = Why: { $n } copies of the request since { $moment }, and no answer.
+setup-why-stopped = Why: { $often ->
+    [again] each was answered, the last one
+   *[once] the answer left
+} at { $moment }, and { $who } sent no copy and nothing more. Its next message is the first large one: probably it was lost before this capture, or { $who } gave up. { $ended ->
+    [well] Its set-up at { $later } succeeded.
+   *[open] {""}
+}
 setup-do-assume = Do: at { $who } (Windows), most likely set `AssumeUDPEncapsulationContextOnSendRule` = 2 in the registry (PolicyAgent) and restart it, so that it takes a gateway behind a NAT; or give the gateway a public address, or use IKEv2.
 setup-do-ended = Do: look into the log of { $who }, which ended the tunnel itself{ $nat ->
     [yes] : whether it takes a gateway behind a NAT
@@ -243,7 +254,9 @@ two-tunnels-line = { $from } is { $known ->
 } through the tunnel of { $peer }.
 do-two-tunnels = Do: nothing, if both tunnels are meant to share the traffic. Else make the routes of both ends the same: a firewall that sees one of the tunnels alone drops such connections.
 elsewhere-line = { $who } { $probably }answers from { $to }, and { $peer } asks { $from }.
+elsewhere-line-port = { $peer } sends to port { $asked }; ESP of { $who } { $probably }comes from port { $own }.
 elsewhere-why = Why: { $packets } packets of { $peer } went to { $from }, and ESP or IKE came back with the source { $to }. A NAT, a firewall or { $peer } drops such packets as a stranger's; these packets do not show whether they arrived.
+elsewhere-why-port = Why: { $packets } packets of { $peer } went to { $from }, the port of IKE, and ESP came from port { $own }. A NAT gave IKE and ESP different ports, and drops what comes back to the wrong one; these packets do not show whether they arrived.
 turns-line = { $from } and { $to } take turns on one SA: { $count } new ones in { $seconds }.
 
 ## An end moved, and its peer went on sending to the old place

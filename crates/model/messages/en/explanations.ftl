@@ -334,6 +334,7 @@ explains-one-sided-newer = { $to } went over to a newer SA. ESP of { $who } came
 explains-one-sided-alone = nothing comes back on the SA on which { $who } sends, and ESP of { $to } goes on upon an older one: { $to } does not have the newer one, or no longer. These packets do not show which.
 explains-one-sided-asked = { $to } asked for a new SA and got its answer. Nothing that { $who } sent on it was heeded, and { $to } goes on upon the old SA alone: it probably does not have the new one.
 explains-answered-elsewhere = ESP or IKE went to { $from } and came back with the source { $to }: a NAT, a firewall or the other end drops such packets as a stranger's.
+explains-answered-at-port = ESP went to { $from }, the port of IKE, and came from { $to }. A NAT gave IKE and ESP different ports, and drops what comes back to the wrong one.
 explains-numbers-used-up = its SA ended with number { $bytes }, behind which there is none without a new SA, and no new one was made in time.
 explains-bad-icv = { $bytes } ESP packets of { $who } came with a wrong ICV under a key that other packets prove: their receiver drops them. Smaller packets may have passed.
 explains-too-big = a router said by ICMP that packets of { $bytes } bytes at most pass{ $timed ->
@@ -358,6 +359,7 @@ explains-slow-exchange = the data waited for the new SA, whose exchange began at
 explains-slow-renewal = { explains-slow-exchange }
 explains-l2tp-closed = a message of L2TP or PPP ended the session inside the tunnel; IPsec went on.
 explains-l2tp-unanswered = { $other } answered none of { $asked } keepalives ({ $notify }) of { $who } from { $first } to { $last }, though its data came; so { $who } ended the session. IPsec went on.
+explains-l2tp-broken-line = { $other } answered none of { $asked } keepalives ({ $notify }) of { $who } from { $first } to { $last }, when nothing came from it. Data passed again when { $who } ended the session, and it did not dial again at once. IPsec went on.
 explains-replay-window = { $count } packets came behind 32 or more later ones and had to be sent again.
 explains-unexplained = { $known ->
     [cut] all { $count } pings without a reply were cut into fragments before encryption, and these packets do not show where the pieces were lost.
@@ -425,6 +427,7 @@ cure-break-before-make = { $what ->
    *[child] { $by ->
         [packets] let { $who } renew before its packets are used up (strongSwan: `rekey_packets` below `life_packets`), or raise their number.
         [volume] let { $who } renew before its volume is used up (strongSwan: `rekey_bytes` below `life_bytes`), or raise it.
+        [either] let { $who } renew before its SA ends (strongSwan: `rekey_bytes` below `life_bytes`, `rekey_time` below `life_time`), or raise both limits: which one ends it these packets do not show.
        *[time] let { $who } renew before the lifetime ends (strongSwan: `rekey_time` below `life_time`).
     }
 }
@@ -516,6 +519,7 @@ cure-one-sided = { $known ->
 cure-one-sided-newer = at { $who }, delete the old SA (press reconnect, clear its SAs), and let it use the newest one and heed INITIAL-CONTACT. At { $to }, send a Delete before SAs are cleared, and let a ping through the tunnel watch it instead of IKE's checks.
 cure-one-sided-asked = let { $who } begin the renewals (raise the limits of the SA at { $to }), update { $to }, and see in its log why it did not take the SA (an invalid SPI?). Until then: clear the SAs at { $to }.
 cure-answered-elsewhere = let { $who } answer from the address that was asked: a route for each source address (`ip rule add from { $from }`, a table for each line), or bind IKE to it (strongSwan: `local_addrs`, `left`); or let the other end ask { $to }. The rekeys are not the cause.
+cure-answered-at-port = use another network at { $who }, or a NAT there that gives IKE and ESP one port (switch off its IPsec passthrough or ALG). The rekeys are not the cause.
 cure-numbers-used-up = let { $who } renew before its numbers are used up (strongSwan: `rekey_packets`), or use extended sequence numbers (strongSwan: `esn` in the ESP proposal). The path is not the cause.
 cure-bad-icv = find what damages packets at { $who } or on the way: hardware or offload that encrypts (switch it off), memory, a device that changes them. A capture at its end tells which. The rekeys are not the cause.
 cure-too-big = at { $who }, let ICMP 'fragmentation needed' through and heed it, or set a smaller MSS or MTU: `rekeyscope overhead{ $suite } --mtu { $mtu }` gives them. The rekeys are not the cause.
@@ -530,6 +534,7 @@ cure-slow-exchange = use a smaller or an elliptic-curve group, or no PFS, and gi
 cure-slow-renewal = { cure-slow-exchange }
 cure-l2tp-closed = look into the L2TP log of { $who }: why it ended the session (idle or session limit, RADIUS, PPP options). The rekeys are not the cause.
 cure-l2tp-unanswered = at { $who }, switch this keepalive off or let it wait longer (Yamaha: `l2tp keepalive use off`, or more interval and count; pppd: `lcp-echo-failure`), or use a client that answers it. The rekeys are not the cause.
+cure-l2tp-broken-line = let { $who } dial again by itself (xl2tpd: `redial = yes`, pppd: `persist`) and its keepalive wait longer (pppd: `lcp-echo-failure`); find out why nothing came from { $other } before. The rekeys are not the cause.
 cure-monitored = at { $who }, switch this monitor off, or let it ping, from an address that the tunnel carries, a host behind { $other } that answers (Juniper: `vpn-monitor` with `source-interface`, `destination-ip` and `optimized`; Yamaha: `ipsec ike keepalive use`), or let { $other } answer pings. Dead peer detection of IKE needs none. The rekeys are not the cause.
 cure-lost-fragments = lower the MTU inside the tunnel (L2TP: that of PPP) or clamp the MSS{ $known ->
     [yes] {" "}to { $mss }

@@ -169,6 +169,10 @@ setup-line = トンネルができず: { $who }が { $step } { $how ->
     [again] （{ $n } 回）
    *[once] {""}
 }
+setup-line-stopped = { $who }は { $step } の先に進まず{ $often ->
+    [again] （{ $n } 回）
+   *[once] {""}
+}
 setup-line-ended = { $who }が { $n } 回ともトンネルの完成直後に自ら切断（ESP なし）
 setup-why-ended = 原因: 鍵交換は毎回最後まで成立し、{ $who }が 1 秒以内にすべての SA を削除しています（最後は { $moment }）。{ $nat ->
     [yes] パケットは NAT を通ってプライベートアドレス { $gateway } に届いています。ゲートウェイは NAT の内側にあり、これを拒むクライアントがあります。
@@ -179,6 +183,13 @@ setup-why-sealed = 原因: 応答は通知だけで、その種類は暗号化�
 setup-why-childless = 原因: ESP が続かず、応答には Child SA の入る長さがありません。{ $who }は相手を認証し、Child SA を拒否しています。通知の種類は暗号化されています。
 setup-why-rejected = 原因: 最後のメッセージが { $n } 回送られ、そのたびに短い暗号化された応答（おそらくエラー）が返りました。
 setup-why-unanswered = 原因: { $moment } から要求が { $n } 回送られ、応答がありません。
+setup-why-stopped = 原因: { $often ->
+    [again] 毎回応答があり、最後の応答（{ $moment }）の後も、
+   *[once] { $moment } に応答が送られた後、
+}{ $who }からは再送も次のメッセージも来ませんでした。次のメッセージは最初の大きなもので、このキャプチャに届く前に失われたか、{ $who }がやめたと推定されます。{ $ended ->
+    [well] { $later } からの試行は成功しています。
+   *[open] {""}
+}
 setup-do-assume = 対策: おそらく{ $who }（Windows）のレジストリ（PolicyAgent）で `AssumeUDPEncapsulationContextOnSendRule` を 2 にして再起動すれば、NAT の内側のゲートウェイを受け入れます。ゲートウェイにグローバルアドレスを付けるか、IKEv2 にする方法もあります。
 setup-do-ended = 対策: 自らトンネルを終えた{ $who }のログで理由{ $nat ->
     [yes] （NAT の内側のゲートウェイを受け入れるか）
@@ -218,7 +229,9 @@ two-tunnels-line = { $from }への返信は{ $known ->
 }{ $peer } のトンネルを経由
 do-two-tunnels = 対策: 2 本のトンネルで分担する設計なら、対策は不要です。そうでなければ両端の経路をそろえてください。片方のトンネルしか見えないファイアウォールは、このようなコネクションを破棄します。
 elsewhere-line = { $peer }は { $from } に送り、{ $who }は { $to } から応答{ $probably }
+elsewhere-line-port = { $peer }の宛先はポート { $asked }、{ $who }の ESP はポート { $own } から{ $probably }
 elsewhere-why = 原因: { $peer }の { $packets } パケットは { $from } 宛てで、返ってきた ESP や IKE の送信元は { $to } でした。NAT、ファイアウォール、または{ $peer }が、知らない相手のものとして破棄します。届いたかどうかはこのキャプチャでは分かりません。
+elsewhere-why-port = 原因: { $peer }の { $packets } パケットは IKE のポート { $from } 宛てで、ESP はポート { $own } から来ました。NAT が IKE と ESP に別のポートを割り当て、違うポート宛ての応答を破棄します。届いたかどうかはこのキャプチャでは分かりません。
 turns-line = { $from } と { $to } が 1 つの SA を交互に使用: { $seconds }に新しい SA { $count } 個
 
 ## 片側が移動し、相手は古い宛先へ送り続けた

@@ -302,6 +302,7 @@ explains-one-sided-newer = { $to }は新しい SA に切り替えましたが、
 explains-one-sided-alone = { $who }が送っている SA では何も返らず、{ $to }の ESP は古い SA で続いています。{ $to }は新しい SA をまだ持っていないか、すでに失っています。どちらかはこのキャプチャでは分かりません。
 explains-one-sided-asked = 新しい SA は{ $to }が要求し、応答も届いています。{ $who }は新しい SA に切り替えましたが、そこで送ったものには何の反応もなく、{ $to }は古い SA だけで送り続けています。{ $to }には新しい SA がないと推定されます。
 explains-answered-elsewhere = ESP や IKE は { $from } 宛てに送られ、返ってきたものの送信元は { $to } でした。NAT、ファイアウォール、または相手側が、知らない相手のものとして破棄します。
+explains-answered-at-port = ESP は IKE のポート { $from } 宛てに送られ、{ $to } から来ました。NAT が IKE と ESP に別のポートを割り当て、違うポート宛ての応答を破棄します。
 explains-numbers-used-up = ESP シーケンス番号が { $bytes } に達し、新しい SA なしでは次の番号がありません。リキーは間に合いませんでした。
 explains-bad-icv = { $who }の ESP パケット { $bytes } 個の ICV が、ほかのパケットで確認済みの鍵に合いません。受信側はこれらを破棄します。より小さいパケットは通った可能性があります。
 explains-too-big = ルーターが ICMP で、通るのは { $bytes } バイトまでと{ $timed ->
@@ -323,6 +324,7 @@ explains-slow-exchange = データは { $moment }に始まった鍵交換が終�
 explains-slow-renewal = { explains-slow-exchange }
 explains-l2tp-closed = トンネル内の L2TP または PPP のメッセージがセッションを終了しました。IPsec は続いています。
 explains-l2tp-unanswered = { $who }の生存確認（{ $notify }）{ $asked } 回に、{ $other }は { $first }から { $last }まで一度も応答しませんでしたが、そのデータは届いていました。そこで{ $who }がセッションを終了しました。IPsec は続いています。
+explains-l2tp-broken-line = { $first } から { $last } まで{ $other }からは何も来ず、{ $who }のキープアライブ（{ $notify }）{ $asked } 回に応答がありませんでした。{ $who }がセッションを終えた時にはデータがまた流れており、すぐに再接続はしませんでした。IPsec は続いています。
 explains-replay-window = パケット { $count } 個が、後続の 32 個以上に追い越されて到着し、再送されました。
 explains-unexplained = { $known ->
     [cut] 応答のない ping { $count } 個はすべて、暗号化の前にフラグメントに分割されています。それらがどこで失われたかは、これらのパケットからは分かりません。
@@ -383,6 +385,7 @@ cure-break-before-make = { $what ->
    *[child] { $by ->
         [packets] { $who }がパケット数の上限に達する前に更新する（strongSwan: `rekey_packets` を `life_packets` より小さく）か、上限を増やしてください。
         [volume] { $who }が転送量の上限に達する前に更新する（strongSwan: `rekey_bytes` を `life_bytes` より小さく）か、上限を増やしてください。
+        [either] SA の寿命が尽きる前に{ $who }が更新する（strongSwan: `rekey_bytes` を `life_bytes` より、`rekey_time` を `life_time` より小さく）か、両方の上限を増やしてください。どちらで終わるかはこれらのパケットからは分かりません。
        *[time] { $who }が寿命の前に更新するようにしてください（strongSwan: `rekey_time` を `life_time` より短く）。
     }
 }
@@ -474,6 +477,7 @@ cure-one-sided = { $known ->
 cure-one-sided-newer = { $who }で古い SA を削除し（つなぎ直し、SA のクリア）、最新の SA を使い INITIAL-CONTACT に従うようにしてください。{ $to }では、SA をクリアする前に Delete を送り、IKE の生存確認ではなくトンネル内の ping で監視してください。
 cure-one-sided-asked = リキーは{ $who }から始め（{ $to }の SA の寿命を長くする）、{ $to }を更新し、新しい SA を使わない理由を{ $to }のログで調べてください（SPI の不一致など）。応急処置は{ $to }での SA のクリアです。
 cure-answered-elsewhere = 要求されたアドレスから{ $who }が応答するようにしてください。送信元アドレスごとの経路（`ip rule add from { $from }` と回線ごとのテーブル）を設定するか、IKE をそのアドレスに固定します（strongSwan: `local_addrs`、`left`）。または相手側の宛先を { $to } にしてください。リキーは原因ではありません。
+cure-answered-at-port = { $who }側で別の回線を使うか、IKE と ESP に同じポートを割り当てる NAT にしてください（IPsec パススルーや ALG を無効にする）。リキーは原因ではありません。
 cure-numbers-used-up = 番号を使い切る前に{ $who }が鍵を更新する（strongSwan: `rekey_packets`）か、拡張シーケンス番号（strongSwan: ESP プロポーザルの `esn`）を使ってください。経路が原因ではありません。
 cure-bad-icv = { $who }か経路上でパケットを壊すもの（暗号化のハードウェアやオフロード、メモリ、パケットを書き換える機器）を調べ、オフロードは無効にしてください。{ $who }側のキャプチャでどちらか分かります。リキーは原因ではありません。
 cure-too-big = { $who }で ICMP 'fragmentation needed' を通して従うようにするか、`rekeyscope overhead{ $suite } --mtu { $mtu }` が示す、より小さい MSS か MTU を設定してください。リキーは原因ではありません。
@@ -488,6 +492,7 @@ cure-slow-exchange = 鍵計算（DH）の軽い DH グループ（楕円曲線�
 cure-slow-renewal = { cure-slow-exchange }
 cure-l2tp-closed = { $who }の L2TP のログで切断の理由（アイドルタイマー、セッション時間の制限、RADIUS、PPP のオプション）を調べてください。リキーは原因ではありません。
 cure-l2tp-unanswered = { $who }でこの生存確認を止めるか、間隔と回数を増やしてください（ヤマハ: `l2tp keepalive use off`、pppd: `lcp-echo-failure`）。応答するクライアントに替えても直ります。リキーは原因ではありません。
+cure-l2tp-broken-line = { $who }が自動で再接続する（xl2tpd: `redial = yes`、pppd: `persist`）ようにし、キープアライブの待ち時間を延ばしてください（pppd: `lcp-echo-failure`）。その前に{ $other }から何も来なかった理由も調べてください。リキーは原因ではありません。
 cure-monitored = { $who }でこの監視を止めるか、宛先を{ $other }の内側で応答するホスト、送信元をトンネルが運ぶアドレスにしてください（Juniper: `vpn-monitor` の `source-interface`、`destination-ip`、`optimized`、ヤマハ: `ipsec ike keepalive use`）。{ $other }が ping に応答するようにしても直ります。IKE の DPD なら ping は不要です。リキーは原因ではありません。
 cure-lost-fragments = トンネル内の MTU（L2TP では PPP の MTU）を下げるか、MSS を{ $known ->
     [yes] { $mss } に

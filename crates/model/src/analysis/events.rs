@@ -4,7 +4,7 @@ use crate::analysis::names::{Certainty, EventKind, ExplanationCause};
 use crate::analysis::plain_data::plain_data;
 use crate::spi::Spi;
 use crate::time::Timestamp;
-use std::net::IpAddr;
+use std::net::{IpAddr, SocketAddr};
 
 /// Most events of a document, and of each list that makes them; later ones are left out, and counted. An hour with one a second.
 pub const MOST_EVENTS: usize = 4_096;
@@ -150,5 +150,12 @@ impl Event {
             from: None,
             to: None,
         }
+    }
+
+    /// The ports of `from` and `to`, where both are places of one address.
+    pub fn ports(&self) -> Option<[u16; 2]> {
+        let place = |place: &Option<String>| place.as_deref()?.parse::<SocketAddr>().ok();
+        let (from, to) = (place(&self.from)?, place(&self.to)?);
+        (from.ip() == to.ip()).then(|| [from.port(), to.port()])
     }
 }

@@ -181,6 +181,11 @@ impl<'a> Explained<'a> {
                     } => "packets",
                     Explanation {
                         limit_kilobytes: Some(_),
+                        limit_seconds: Some(_),
+                        ..
+                    } => "either",
+                    Explanation {
+                        limit_kilobytes: Some(_),
                         ..
                     } => "volume",
                     _ => "time",

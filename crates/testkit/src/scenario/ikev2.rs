@@ -45,6 +45,7 @@ impl World {
     /// The client sets up a new IKE SA: IKE_SA_INIT with unreadable bodies, since what matters are the SPIs.
     pub fn sa_init_v2(&mut self) {
         self.cookie = *b"renewing";
+        self.cookie[0] += self.cookies.len() as u8;
         self.cookies.push(self.cookie);
         for (from_client, responder, flags) in [(true, [0; 8], 0x08), (false, *b"responds", 0x20)] {
             let header = Header {

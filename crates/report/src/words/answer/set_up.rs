@@ -16,24 +16,33 @@ pub(super) fn of_set_up(focus: &Focus, told: &ToldSetUp<'_>) -> Answer {
     let ToldSetUp {
         failure,
         exchange,
-        event,
+        by,
+        at,
+        notify,
         count,
         childless,
+        later,
     } = *told;
-    let who = side(t, focus.analysis.tunnels.get(exchange.tunnel), event.by);
+    let tunnel = focus.analysis.tunnels.get(exchange.tunnel);
+    let who = side(t, tunnel, by);
     let how = match failure {
         SetUpFailure::Refused => "refused",
         SetUpFailure::Rejected => "rejected",
         SetUpFailure::Unanswered => "unanswered",
+        SetUpFailure::Stopped => "stopped",
     };
     let n = format::count(count);
     let often = match (failure, count) {
-        (SetUpFailure::Refused, 2..) => "again",
+        (SetUpFailure::Refused | SetUpFailure::Stopped, 2..) => "again",
         _ => "once",
     };
     let step = exchange_name(exchange.kind);
-    let line = fill!(t, "setup-line", who, how, step, often, n);
-    let why = match (failure, &event.notify) {
+    let line = match failure {
+        SetUpFailure::Stopped => fill!(t, "setup-line-stopped", who, step, often, n),
+        _ => fill!(t, "setup-line", who, how, step, often, n),
+    };
+    let moment_of = |time| moment(focus, time);
+    let why = match (failure, notify) {
         (SetUpFailure::Refused, Some(notify)) => {
             fill!(t, "setup-why-read", notify = clean::line(notify))
         }
@@ -41,14 +50,24 @@ pub(super) fn of_set_up(focus: &Focus, told: &ToldSetUp<'_>) -> Answer {
         (SetUpFailure::Refused, None) => t.word("setup-why-sealed"),
         (SetUpFailure::Rejected, _) => fill!(t, "setup-why-rejected", n),
         (SetUpFailure::Unanswered, _) => {
-            fill!(t, "setup-why-unanswered", n, moment = moment(focus, event.time))
+            fill!(t, "setup-why-unanswered", n, moment = moment_of(at.0))
         }
+        (SetUpFailure::Stopped, _) => fill!(
+            t,
+            "setup-why-stopped",
+            who,
+            often,
+            moment = moment_of(at.0),
+            ended = if later.is_some() { "well" } else { "open" },
+            later = later.map(moment_of).unwrap_or_default()
+        ),
     };
-    let frames = frames(t, &[event.frame]);
+    let frames = frames(t, &[at.1]);
+    let peer = side(t, tunnel, tunnel.and_then(|own| own.opposite(by)));
     Answer {
         headline: format::capitalised(&line),
         why: t.sentences(&[why, frames]),
-        change: match event.notify.as_deref() {
+        change: match notify {
             Some("INTERNAL_ADDRESS_FAILURE") => fill!(t, "setup-do-address", who),
             Some("TS_UNACCEPTABLE" | "NO_PROPOSAL_CHOSEN" | "SINGLE_PAIR_REQUIRED")
                 if exchange.kind == ExchangeKind::IkeAuth =>
@@ -56,6 +75,7 @@ pub(super) fn of_set_up(focus: &Focus, told: &ToldSetUp<'_>) -> Answer {
                 fill!(t, "setup-do-child", who)
             }
             None if childless => fill!(t, "setup-do-childless", who),
+            _ if failure == SetUpFailure::Stopped => fill!(t, "setup-do-size", who = peer),
             _ => fill!(t, remedy(failure, exchange.kind), who),
         },
     }

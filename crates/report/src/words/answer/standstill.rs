@@ -65,13 +65,24 @@ pub(super) fn of_elsewhere(focus: &Focus, tunnel: &Tunnel, event: &Event) -> Ans
     let [who, peer] = [event.by, tunnel.opposite(event.by)].map(|end| side(t, Some(tunnel), end));
     let [from, to] =
         [&event.from, &event.to].map(|place| place.as_deref().map(clean::line).unwrap_or_default());
-    let count = format::count(event.count.unwrap_or(0));
+    let packets = format::count(event.count.unwrap_or(0));
     let probably = probably(t, event);
-    let line = fill!(t, "elsewhere-line", who, probably, peer, from, to);
+    let (line, why, cure) = match event.ports() {
+        None => (
+            fill!(t, "elsewhere-line", who, probably, peer, from, to),
+            fill!(t, "elsewhere-why", who, peer, from, to, packets),
+            fill!(t, "cure-answered-elsewhere", who, from, to),
+        ),
+        Some([asked, own]) => (
+            fill!(t, "elsewhere-line-port", who, probably, peer, asked, own),
+            fill!(t, "elsewhere-why-port", peer, from, own, packets),
+            fill!(t, "cure-answered-at-port", who),
+        ),
+    };
     Answer {
         headline: format::capitalised(&line),
-        why: fill!(t, "elsewhere-why", who, peer, from, to, packets = count),
-        change: fill!(t, "do", text = fill!(t, "cure-answered-elsewhere", who, from, to)),
+        why,
+        change: fill!(t, "do", text = cure),
     }
 }
 
