@@ -2,8 +2,8 @@
 
 use crate::answer::cost::{Cost, SharedExplanation};
 use crate::explain::{
-    ToldFirstNumbers, ToldNoReturn, finding_of, told_first_numbers, told_idle_beside, told_no_return,
-    told_queue, told_stop,
+    ToldFirstNumbers, ToldNoReturn, ToldQueue, finding_of, told_first_numbers, told_idle_beside,
+    told_no_return, told_queue, told_stop,
 };
 use crate::verdict::LEAST_SHARE;
 use rekeyscope_model::analysis::{
@@ -30,8 +30,8 @@ pub enum Reason<'a> {
         /// The transfer reached the rate of its path.
         reached: bool,
     },
-    /// A standing queue delays packets by so many milliseconds.
-    Queue(f64),
+    /// A standing queue delays packets.
+    Queue(ToldQueue),
     /// The explanation that rekeys share which hurt, of so many.
     Rekeys(SharedExplanation<'a>, usize),
     /// Such an explanation behind something that cost more.

@@ -3,7 +3,8 @@
 use crate::answer::cost::{Cost, SharedExplanation};
 use crate::answer::reasons::{BrokenPackets, one_way};
 use crate::explain::{
-    WindowsClient, cost_row, is_of_windows, row_of, told_first_numbers, told_queue, told_stop, told_windows,
+    ToldQueue, WindowsClient, cost_row, is_of_windows, row_of, told_first_numbers, told_queue, told_stop,
+    told_windows,
 };
 use crate::verdict::{LEAST_SHARE, PROJECTED_KILOBYTES};
 use rekeyscope_model::analysis::{
@@ -19,6 +20,8 @@ pub enum Remedy<'a> {
     Said(&'static str),
     /// The cure alone, by the name of its message.
     Cured(&'static str),
+    /// A standing queue, beside rekeys that need nothing.
+    Queue(ToldQueue),
     /// Requests in vain need a cure, also where no transfer suffered from it: the lines before speak of something else.
     InVain(&'a Attempt),
     /// One cure.
@@ -107,8 +110,11 @@ impl<'a> Cost<'a> {
             }
             _ if self.late().is_some() => Remedy::Cured("cure-late"),
             _ if told_stop(analysis, headline).is_some() => Remedy::Said(see_inside(analysis)),
-            None if told_queue(analysis, headline).is_some() => Remedy::Said("do-queue"),
-            None if self.is_at_the_limit() => Remedy::Said("do-nothing-at-the-limit"),
+            None => match told_queue(analysis, headline) {
+                Some(queue) => Remedy::Queue(queue),
+                None if self.is_at_the_limit() => Remedy::Said("do-nothing-at-the-limit"),
+                None => Remedy::Said("do-nothing"),
+            },
             _ => Remedy::Said("do-nothing"),
         }
     }
@@ -266,12 +272,12 @@ impl<'a> Cost<'a> {
     fn of_none_seen(&self) -> Option<Remedy<'a>> {
         let ledger = self.ledger?;
         let is_seen = ledger.basis == LedgerBasis::Acknowledgements && ledger.bound_ms.is_some();
-        let nothing = match told_queue(self.analysis, self.headline) {
-            Some(_) => "do-queue",
-            None => "do-nothing",
+        let nothing = || match told_queue(self.analysis, self.headline) {
+            Some(queue) => Remedy::Queue(queue),
+            None => Remedy::Said("do-nothing"),
         };
         let fewer = || self.longer_lifetime().map(Remedy::Cure);
-        is_seen.then(|| fewer().unwrap_or(Remedy::Said(nothing)))
+        is_seen.then(|| fewer().unwrap_or_else(nothing))
     }
 
     /// The other capture that would show the cost of rekeys.

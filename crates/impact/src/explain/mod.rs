@@ -42,9 +42,9 @@ pub use loss::{
 };
 pub use orphan::{OrphanReason, ToldOrphan, told_orphan};
 pub use remarks::{
-    ToldDialledAgain, ToldFirstNumbers, ToldNoReturn, ToldStandstill, ToldTornDown, told_childless,
-    told_cut_off, told_dialled_again, told_elsewhere, told_first_numbers, told_left_behind, told_no_return,
-    told_queue, told_silent_esp, told_standstill, told_stop, told_torn_down,
+    ToldDialledAgain, ToldFirstNumbers, ToldNoReturn, ToldQueue, ToldStandstill, ToldTornDown,
+    told_childless, told_cut_off, told_dialled_again, told_elsewhere, told_first_numbers, told_left_behind,
+    told_no_return, told_queue, told_silent_esp, told_standstill, told_stop, told_torn_down,
 };
 pub use renewal::{
     is_cost_of_renewal, is_crossed, leaves_unused, names_renewal, slow_answers, stopped_before,

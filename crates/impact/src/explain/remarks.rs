@@ -17,9 +17,20 @@ use std::net::IpAddr;
 /// A delay from which on talking suffers, one way (ITU-T G.114), milliseconds.
 const TALKING_SUFFERS_MS: f64 = 150.0;
 
-/// The longest that a queue delays packets, milliseconds, where it stands: it is longer than the least round trip, which is all that a full
-/// rate needs, for half of the transfer, and long enough to be heard.
-pub fn told_queue(analysis: &Analysis, headline: &Impact) -> Option<f64> {
+/// A queue that stands.
+#[derive(Debug, Clone, Copy)]
+pub struct ToldQueue {
+    /// Index in `tunnels`.
+    pub tunnel: usize,
+    /// The longest that it delays packets, milliseconds.
+    pub longest_ms: f64,
+    /// The receiving end, where the capture stands before the queue.
+    pub at: Option<IpAddr>,
+}
+
+/// A queue that stands: it is longer than the least round trip, which is all that a full rate needs, for half of the transfer, and long enough
+/// to be heard.
+pub fn told_queue(analysis: &Analysis, headline: &Impact) -> Option<ToldQueue> {
     let account = analysis.account_of(headline.tunnel, headline.direction)?;
     let flows = analysis.flows_of(headline.tunnel);
     let flows = flows.filter(|flow| flow.direction == headline.direction);
@@ -28,8 +39,18 @@ pub fn told_queue(analysis: &Analysis, headline: &Impact) -> Option<f64> {
     let usual = tcp.rtt_ms?;
     let course = tcp.course.as_ref().filter(|course| course.rtt_whole)?;
     let means = course.rtt_ms.iter().flatten().map(|[_, mean, _]| *mean);
-    let longest = means.fold(usual, f64::max) - least;
-    (usual > 2.0 * least && usual - least > TALKING_SUFFERS_MS).then_some(longest)
+    let longest_ms = means.fold(usual, f64::max) - least;
+    // What waits half of the time, or longer, from the capture to the receiver and back waits behind the capture.
+    let before = tcp
+        .ack_rtt_ms
+        .is_some_and(|behind| 2.0 * (behind - least) >= usual - least);
+    let before = analysis.tunnels.get(headline.tunnel).filter(|_| before);
+    let stands = usual > 2.0 * least && usual - least > TALKING_SUFFERS_MS;
+    stands.then(|| ToldQueue {
+        tunnel: headline.tunnel,
+        longest_ms,
+        at: before.map(|tunnel| headline.direction.pick(tunnel.b, tunnel.a)),
+    })
 }
 
 /// New SAs whose first packets never came to the capture.

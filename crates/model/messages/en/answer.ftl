@@ -65,7 +65,10 @@ why-at-the-limit = it ran at { $observed }{ $how ->
 why-largest = of { $lost } lost, a cause that is not the rekeys took the most: { $label }, { $seconds } ({ $share }).
 why-largest-two = of { $lost } lost, two causes that are not the rekeys took almost as much each: { $label }, { $seconds } ({ $share }), and { $other }, { $others } ({ $theirs }).
 why-idle = the sender had nothing to send for { $seconds } of { $whole }: that is no fault of the VPN.
-why-queue = a full queue delays every packet by up to { $delay }.
+why-queue = a full queue delays every packet by up to { $delay }{ $at ->
+    [known] {", between this capture and "}{ $who }{" or there"}
+   *[unknown] {""}
+}.
 why-rekeys = at the rekeys, { $text }
 why-more = something other than the rekeys cost more: { $label }, { $seconds }.
 why-unexplained = of { $lost } lost, these packets do not explain { $seconds } ({ $share }).
@@ -118,7 +121,10 @@ do-capture-both = Do: capture where the packets of both directions pass.
 do-capture-ipsec = Do: capture where UDP 500, UDP 4500 and ESP (IP protocol 50) pass.
 do-nothing = Do: nothing about rekeys.
 do-nothing-at-the-limit = Do: nothing about rekeys. If it is too slow: the same transfer without the VPN shows whether the line or the ends' processors are the limit.
-do-queue = Do: nothing about rekeys. Shape the sender a little below the narrowest link (`fq_codel` or `cake`), so that no standing queue builds.
+do-queue = Do: nothing about rekeys. { $at ->
+    [known] If this capture was made at { $who }, look at its processor while data flows (encryption without hardware). Else shape
+   *[unknown] Shape
+} the sender a little below the narrowest link (`fq_codel` or `cake`), so that no standing queue builds.
 do-keys = Do: give the keys (--keys FILE) to see the cause inside.
 do-whole-packets = Do: capture whole packets (tcpdump -s 0, dumpcap without -s).
 do-other-keys = Do: give the keys of this run (--keys FILE) to see the cause inside: those are of another run, or were copied wrongly.

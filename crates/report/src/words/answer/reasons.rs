@@ -6,7 +6,7 @@ use crate::words::focus::Focus;
 use crate::words::lengths::moment;
 use crate::words::{self, account_label, clean, format, loss_label};
 use rekeyscope_impact::answer::{BrokenPackets, LoneWay, Reason};
-use rekeyscope_impact::explain::ToldNoReturn;
+use rekeyscope_impact::explain::{ToldNoReturn, ToldQueue};
 use rekeyscope_impact::tell::account::{amount, lost_in_all};
 use rekeyscope_model::analysis::{Account, AccountLabel, AccountLine, KeysFit, Ledger};
 
@@ -31,6 +31,15 @@ pub(super) fn why(focus: &Focus, reasons: &[Reason<'_>]) -> String {
     }
 }
 
+/// Tells whether an end is known at which a queue stands, and names it.
+pub(super) fn queue_at(focus: &Focus, queue: &ToldQueue) -> (&'static str, String) {
+    let tunnel = focus.analysis.tunnels.get(queue.tunnel);
+    match queue.at {
+        Some(_) => ("known", side(focus.t, tunnel, queue.at)),
+        None => ("unknown", String::new()),
+    }
+}
+
 /// A reason, which begins with a small letter.
 fn one(focus: &Focus, reason: &Reason<'_>) -> String {
     let t = focus.t;
@@ -47,7 +56,16 @@ fn one(focus: &Focus, reason: &Reason<'_>) -> String {
             let how = if *reached { "reached" } else { own_from.as_str() };
             fill!(t, "why-at-the-limit", observed, own, how)
         }
-        Reason::Queue(delay) => fill!(t, "why-queue", delay = format::duration_ms(*delay)),
+        Reason::Queue(queue) => {
+            let (at, who) = queue_at(focus, queue);
+            fill!(
+                t,
+                "why-queue",
+                at,
+                who,
+                delay = format::duration_ms(queue.longest_ms)
+            )
+        }
         Reason::Rekeys(shared, of) => {
             let why = Explained::new(focus, shared.time.clone()).why();
             let (n, of) = (shared.rekeys, *of);

@@ -1,6 +1,7 @@
 //! Line 3: what to do.
 
 use crate::words::advice::{self, LogSystem};
+use crate::words::answer::reasons::queue_at;
 use crate::words::ends::{esp, side};
 use crate::words::explanations::Explained;
 use crate::words::focus::Focus;
@@ -14,6 +15,10 @@ pub(super) fn change(focus: &Focus, remedy: &Remedy<'_>) -> String {
     let text = match remedy {
         Remedy::Said(id) => return t.word(id),
         Remedy::Cured(id) => t.word(id),
+        Remedy::Queue(queue) => {
+            let (at, who) = queue_at(focus, queue);
+            return fill!(t, "do-queue", at, who);
+        }
         Remedy::InVain(attempt) => {
             let (how, text) = (attempt.outcome.as_str(), of_attempt(focus, attempt));
             fill!(t, "do-in-vain", how, text)
