@@ -135,9 +135,15 @@ pub(crate) fn assert_answer_is_short(analysis: &Analysis) {
             .count();
         let wide = render(analysis, at(220));
         let first = wide.split("\n\n").nth(leaks).unwrap().lines().next().unwrap();
-        // The name of one of several clients behind a NAT stands before it.
-        let said = first.split_once("): ").or(first.split_once("）："));
-        let said = said.map_or(first, |(_, said)| said);
+        // The name of one of several clients stands before it.
+        let named = [": ", "："].iter().find_map(|colon| first.split_once(colon));
+        let is_address = |name: &str| {
+            let address = name.split(['（', ' ']).next();
+            address.is_some_and(|address| address.parse::<std::net::IpAddr>().is_ok())
+        };
+        let said = named
+            .filter(|(name, _)| is_address(name))
+            .map_or(first, |(_, said)| said);
         assert!(console::measure_text_width(said) <= LONGEST_ANSWER, "{first}");
     }
 }

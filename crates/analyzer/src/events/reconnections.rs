@@ -1,5 +1,5 @@
 //! Clients that come back from another address with a new IKE SA, as after a nightly reconnect: the same inner addresses show who it is, or, where no
-//! key shows these, the end of the session of their access line.
+//! key shows these, the end of the session of their access line, or that a gateway has no other peer.
 
 use crate::pipeline::record::Record;
 use foldhash::HashMap;
@@ -7,7 +7,7 @@ use rekeyscope_ipsec::rekey::slot;
 use rekeyscope_ipsec::sa::tunnel::TunnelIndex;
 use rekeyscope_model::analysis::{Certainty, Direction, Event, EventKind};
 use rekeyscope_model::time::Timestamp;
-use rekeyscope_traffic::LEAST_TIMEOUT;
+use rekeyscope_traffic::{INITIAL_RTO, LEAST_TIMEOUT};
 use std::collections::BTreeSet;
 use std::net::IpAddr;
 
@@ -72,7 +72,10 @@ pub(crate) fn reconnections(record: &Record) -> Vec<Reconnection> {
         let proven = olds.copied().max_by_key(|old| old.client_last);
         let (old, known) = match proven {
             Some(old) => (old, Certainty::Proven),
-            None => (of_one_line(record, &seen, new)?, Certainty::Inferred),
+            None => {
+                let old = of_one_line(record, &seen, new).or_else(|| of_one_peer(record, &seen, new));
+                (old?, Certainty::Inferred)
+            }
         };
         Some(Reconnection {
             old: old.tunnel,
@@ -106,6 +109,26 @@ fn of_one_line<'a>(record: &Record, seen: &'a [SeenTunnel], new: &SeenTunnel) ->
     // Packets that were on their way come behind the end.
     let silent = last.client_last < Some(end.0.plus_nanos(LEAST_TIMEOUT).min(begins.0));
     (alone && silent && new.inner.is_empty() && last.client != new.client).then_some(last)
+}
+
+/// The only other tunnel of a gateway, where keys show the inner addresses of neither: its client fell silent, and the gateway sent to it in vain for
+/// longer than a sender waits for an answer at first.
+fn of_one_peer<'a>(record: &Record, seen: &'a [SeenTunnel], new: &SeenTunnel) -> Option<&'a SeenTunnel> {
+    let last_esp = |own: &SeenTunnel, way: Direction| record.traffic.last_esp((own.tunnel, way));
+    let is_used = |own: &&SeenTunnel| last_esp(own, own.from_client).is_some();
+    let mut others = seen.iter().filter(|own| {
+        // Who the client is of a tunnel without IKE is not always seen.
+        [own.gateway, own.client].contains(&new.gateway) && own.tunnel != new.tunnel && is_used(own)
+    });
+    let old = others
+        .next()
+        .filter(|old| old.gateway == new.gateway && others.next().is_none())?;
+    let silent = old
+        .client_last
+        .filter(|last| Some(*last) < new.begins.map(|begins| begins.0))?;
+    let sent = last_esp(old, old.from_client.reverse())?;
+    let unread = old.inner.is_empty() && new.inner.is_empty() && is_used(&new);
+    (unread && old.client != new.client && sent.nanos_since(silent) > INITIAL_RTO).then_some(old)
 }
 
 fn seen(record: &Record) -> Vec<SeenTunnel> {
