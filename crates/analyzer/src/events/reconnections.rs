@@ -117,7 +117,7 @@ fn of_one_peer<'a>(record: &Record, seen: &'a [SeenTunnel], new: &SeenTunnel) ->
     let last_esp = |own: &SeenTunnel, way: Direction| record.traffic.last_esp((own.tunnel, way));
     let is_used = |own: &&SeenTunnel| last_esp(own, own.from_client).is_some();
     let mut others = seen.iter().filter(|own| {
-        // Who the client is of a tunnel without IKE is not always seen.
+        // A tunnel without IKE does not always show which end is its client.
         [own.gateway, own.client].contains(&new.gateway) && own.tunnel != new.tunnel && is_used(own)
     });
     let old = others

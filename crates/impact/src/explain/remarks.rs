@@ -40,7 +40,7 @@ pub fn told_queue(analysis: &Analysis, headline: &Impact) -> Option<ToldQueue> {
     let course = tcp.course.as_ref().filter(|course| course.rtt_whole)?;
     let means = course.rtt_ms.iter().flatten().map(|[_, mean, _]| *mean);
     let longest_ms = means.fold(usual, f64::max) - least;
-    // What waits half of the time, or longer, from the capture to the receiver and back waits behind the capture.
+    // A queue behind the capture holds packets between the capture and their acknowledgement: for half of the wait at least.
     let before = tcp
         .ack_rtt_ms
         .is_some_and(|behind| 2.0 * (behind - least) >= usual - least);

@@ -7,6 +7,7 @@ use rekeyscope_model::lifetime::LIFETIME_KILOBYTE;
 /// One measure is named alone where it differs less by this factor: the mean of three distances is off by 44 % (0.76/√3), so a factor of two is no
 /// chance.
 const CLOSER: f64 = 2.0;
+/// Distances that make such a mean.
 const DISTANCES: u64 = 3;
 
 /// Adds the volume, the age or the number of packets at which the SAs of at least two outages stopped. An SA and its opposite are one.
