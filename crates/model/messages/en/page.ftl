@@ -41,7 +41,10 @@ close-up-left-out =
 page-rekeys-of = Rekeys of tunnel { $tunnel }
 page-rekeys-note = The number counts within the tunnel: `number` and `tunnel` of `rekeys` in the JSON document. Lost: what the same bytes took longer than at the rate around, from the last arrival before the silence until the rate is back; the column adds up to what the verdict says.
 page-rekeys-shown = { $n } of { $all } shown: those that cost most.
-page-left-out-tunnels = { $n } more tunnels are not shown in detail: the JSON document holds them, and --tunnel chooses one.
+page-left-out-tunnels = { $count ->
+    [one] { $n } more tunnel is
+   *[other] { $n } more tunnels are
+} not shown in detail: the JSON document holds them, and --tunnel chooses one.
 page-overlays = Beside other measurements
 page-evidence = Evidence { $number }
 page-cause-rekey = Rekey, or time

@@ -109,7 +109,10 @@ left-out-rekeys = { $n } more rekeys are not listed here: --json, or rekeys.csv 
 left-out-sas = { $n } more SAs are not listed here: --json, or sas.csv of --csv, holds all of them.
 left-out-sa-keys = { $n } more SAs are not listed here: --json of the main job holds all of them.
 left-out-ike-sas = { $n } more IKE SAs are not listed here: --json of the main job holds all of them.
-left-out-tunnels = { $n } more tunnels are not shown in detail: choose one with --tunnel, or see --json or --html.
+left-out-tunnels = { $count ->
+    [one] { $n } more tunnel is
+   *[other] { $n } more tunnels are
+} not shown in detail: choose one with --tunnel, or see --json or --html.
 # $rate: what lost seconds are compared with
 note-account = lost: longer than the same bytes take at { $rate }; without it: the rate of the whole transfer without these lost seconds, an estimate; GB: 10⁹ new bytes.
 note-account-best = No stretch proves that this path carries no more than its best: the limit may be higher, and what is lost with it.

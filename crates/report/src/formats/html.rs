@@ -96,9 +96,10 @@ impl<'a> ReportPage<'a> {
         (!table.rows.is_empty()).then(|| (self.focus.counted_rekeys(first), table))
     }
 
-    /// Tunnels that are not drawn.
-    fn left_out(&self) -> usize {
-        self.focus.tunnels.len() - self.tunnels.len()
+    /// Number of tunnels that are not drawn.
+    fn left_out(&self) -> Option<String> {
+        let left_out = self.focus.tunnels.len() - self.tunnels.len();
+        (left_out > 0).then(|| format::counted(self.focus.t, "page-left-out-tunnels", left_out as u64))
     }
 
     /// The panel of a rekey's row, where it has one.

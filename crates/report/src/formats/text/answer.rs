@@ -201,8 +201,7 @@ fn others(page: &mut TerminalPage, focus: &Focus, room: Room) {
     listed(page, focus, &t.word("heading-transfers"), transfers, room);
     let other_tunnels = focus.tunnels.len() - 1;
     if other_tunnels > 0 && focus.other_verdicts().iter().all(|i| !told(i.verdict)) {
-        let n = format::count(other_tunnels as u64);
-        page.paragraph(&fill!(t, "left-out-tunnels", n));
+        page.paragraph(&format::counted(t, "left-out-tunnels", other_tunnels as u64));
     }
 }
 

@@ -37,8 +37,7 @@ pub(super) fn page(focus: &Focus, options: TextOptions) -> String {
     let left_out = focus.tunnels.len().saturating_sub(MOST_TUNNELS);
     if left_out > 0 {
         page.blank();
-        let n = format::count(left_out as u64);
-        page.paragraph(&fill!(focus.t, "left-out-tunnels", n));
+        page.paragraph(&format::counted(focus.t, "left-out-tunnels", left_out as u64));
     }
     sections::overlays(&mut page, focus);
     let events = words::events(focus);
