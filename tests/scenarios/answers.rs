@@ -399,6 +399,39 @@ fn an_idle_client_that_is_not_reached_until_it_speaks() {
     assert!(!line.contains("silent"), "{line}");
 }
 
+/// ```text
+/// client ──▶ server  pings from the first packet on, which nobody answers; then, in new SAs or in the same ones, all are answered
+/// ```
+/// A host that answers nothing at first may not have been there yet; new SAs show that it was the tunnel.
+#[test]
+fn a_tunnel_that_was_dead_before_the_capture() {
+    let revived = |by_new_sas: bool| {
+        with_keys(move |w| {
+            w.download = false;
+            for _ in 0..9 {
+                w.ping_server(false);
+                w.wait(1_000);
+            }
+            if by_new_sas {
+                w.renew_v2(true);
+            }
+            for _ in 0..9 {
+                w.ping_server(true);
+                w.wait(1_000);
+            }
+        })
+    };
+    let lines = revived(true);
+    assert!(
+        lines
+            .headline
+            .contains(" before this capture: nothing passed for 9.0"),
+        "{lines:?}"
+    );
+    let lines = revived(false);
+    assert!(!lines.headline.contains("nothing passed"), "{lines:?}");
+}
+
 #[test]
 fn a_peer_that_answers_no_check_to_the_end() {
     let checked = |to_the_end: bool| {

@@ -8,6 +8,7 @@ use rekeyscope_model::analysis::{
     OutageEnd,
 };
 use rekeyscope_model::time::Timestamp;
+use rekeyscope_traffic::INITIAL_RTO;
 
 /// An outage, the longest silence of a rekey, or a time of which no outage tells.
 #[derive(Debug, Clone)]
@@ -127,6 +128,18 @@ impl<'a> ExplainedTime<'a> {
         let change = analysis.event_of(self.explanation);
         let change = change.filter(|_| self.is(ExplanationCause::AddressChanged));
         change.is_some_and(|event| event.time > self.start) || self.moment() == Moment::Request
+    }
+
+    /// Tells whether the time began before the capture: nothing was delivered in it until then, and a program that asks again and again waits a second.
+    pub fn begins_before_capture(&self, analysis: &Analysis) -> bool {
+        let own = analysis
+            .impact
+            .iter()
+            .filter(|impact| impact.tunnel == self.tunnel);
+        let mut transfers = own.flat_map(|impact| &impact.transfers);
+        let first = analysis.capture.first_time;
+        let at_once = first.is_some_and(|first| self.start.nanos_since(first) <= INITIAL_RTO);
+        at_once && transfers.all(|transfer| transfer.start >= self.start)
     }
 
     /// Tells whether the event lies before the time: a moment beside it would be taken for the begin.

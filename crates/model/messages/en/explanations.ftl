@@ -8,6 +8,7 @@ outage-client = the client
 outage-gateway = the gateway
 outage-someone = one side
 outage-at = at { $moment }
+outage-before = before this capture
 outage-times = { $n } times
 outage-probably = probably{ " " }
 outage-hole-line = { $clause }.

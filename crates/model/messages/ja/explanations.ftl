@@ -7,6 +7,7 @@ outage-client = クライアント
 outage-gateway = ゲートウェイ
 outage-someone = 片側
 outage-at = {" "}{ $moment }に
+outage-before = キャプチャ開始前に
 outage-times = {" "}{ $n } 回
 outage-probably = （推定）
 outage-hole-line = { $clause }

@@ -15,6 +15,7 @@ use rekeyscope_model::analysis::{
     Certainty, Event, EventKind, Exchange, Explanation, ExplanationCause, Mode, Tunnel,
 };
 use rekeyscope_model::text::{Catalogue, Message};
+use rekeyscope_model::time::Timestamp;
 use std::net::IpAddr;
 
 /// A time without delivery and its explanation in words.
@@ -68,7 +69,14 @@ impl<'a> Explained<'a> {
     /// The event, without its length: `The gateway deleted the IKE SA at 10.96 s`.
     pub(crate) fn clause(&self, times: usize) -> String {
         match times {
-            0 | 1 => self.clause_with(fill!(self.t(), "outage-at", moment = self.began()), "once"),
+            0 | 1 => {
+                let began = self.began();
+                let at = match self.time.begins_before_capture(self.focus.analysis) {
+                    true if began == self.time.start => self.t().word("outage-before"),
+                    _ => fill!(self.t(), "outage-at", moment = moment(self.focus, began)),
+                };
+                self.clause_with(at, "once")
+            }
             n => self.clause_with(fill!(self.t(), "outage-times", n), "again"),
         }
     }
@@ -227,7 +235,7 @@ impl<'a> Explained<'a> {
                 },
             )
             .with("source", name(self.limit_source()))
-            .with("moment", self.began())
+            .with("moment", moment(self.focus, self.began()))
             .with("from", from)
             .with("to", to)
             .with("instead", name(instead.and_then(|gone| gone.to.as_ref())))
@@ -346,7 +354,7 @@ impl<'a> Explained<'a> {
     }
 
     /// The begin: with the event where that came first, else with the last delivery.
-    fn began(&self) -> String {
+    fn began(&self) -> Timestamp {
         let event = match self.moment_of_row() {
             Moment::Event | Moment::Request => {
                 let ended = evidence_of(self.focus.analysis, self.time.explanation, EventKind::PppoeEnded);
@@ -355,7 +363,7 @@ impl<'a> Explained<'a> {
             Moment::Exchange => self.exchange().map(|exchange| exchange.first_time),
             Moment::Outage => None,
         };
-        moment(self.focus, event.unwrap_or(self.time.start))
+        event.unwrap_or(self.time.start)
     }
 
     /// Options of `rekeyscope overhead` for the SAs of the direction: ` --suite aes128-sha1 --encap natt`.

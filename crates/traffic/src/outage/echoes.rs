@@ -74,9 +74,15 @@ impl Echoes {
         self.data = Some(data);
     }
 
-    /// Begin of a stretch without replies: the last request that was answered, else the first one; or data that arrived after that.
-    fn begin(&self) -> Option<Delivered> {
-        let first = || self.waiting.front().filter(|_| self.heard_before);
+    /// Begin of a stretch without replies: the last request that was answered, else the first one; or data that arrived after that. A host that was
+    /// not heard before may not have been there, unless `answered` shows that requests are answered on a later SA alone.
+    fn begin(&self, answered: Option<Delivered>) -> Option<Delivered> {
+        let spi = |sent: Delivered| sent.esp.map(|esp| esp.spi);
+        let on_another = |first: &&EchoRequest| answered.is_some_and(|sent| spi(sent) != spi(first.sent));
+        let first = || {
+            let front = self.waiting.front();
+            front.filter(|first| self.heard_before || on_another(first))
+        };
         let begin = self.delivered.or_else(|| first().map(|request| request.sent))?;
         Some(self.data.filter(|data| data.time > begin.time).unwrap_or(begin))
     }
@@ -85,7 +91,7 @@ impl Echoes {
     pub(super) fn answer(&mut self, name: (u16, u16), now: Timestamp) -> Option<Candidate> {
         let at = self.waiting.iter().position(|request| request.name == name)?;
         let EchoRequest { sent, bytes, .. } = *self.waiting.get(at)?;
-        let from = self.begin();
+        let from = self.begin(Some(sent));
         let mut in_vain = InVain::default();
         for request in self.waiting.drain(..=at).take(at) {
             if from.is_some_and(|from| from.time <= request.sent.time) {
@@ -102,7 +108,7 @@ impl Echoes {
 
     /// Requests that nobody answered up to the end.
     pub(super) fn open(&self, end: Delivered) -> Option<Candidate> {
-        let from = self.begin()?;
+        let from = self.begin(None)?;
         let mut in_vain = InVain::default();
         for request in &self.waiting {
             if from.time <= request.sent.time && end.time.nanos_since(request.sent.time) > PATIENCE {

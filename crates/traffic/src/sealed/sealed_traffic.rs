@@ -52,7 +52,7 @@ impl SealedTraffic {
     }
 
     /// Times that reach into a stretch in which none of some directions of a tunnel sent anything, each longer than a retransmission timeout: a
-    /// shorter one is no wait. Nothing ends the last one, which may begin behind the stretch.
+    /// shorter one is no wait. Nothing begins the first one, if nothing came before the stretch, and nothing ends the last one, which may begin behind it.
     pub fn silences(
         &self,
         tunnel: u32,
@@ -65,24 +65,20 @@ impl SealedTraffic {
         let runs = own.flat_map(|own| own.around(stretch));
         let mut runs: Vec<_> = runs.map(|run| (run.from, run.to, run.frames.1)).collect();
         runs.sort_unstable();
-        let mut last: Option<(Timestamp, u64)> = None;
+        let mut last = (Timestamp(i64::MIN), None);
         let mut silences = Vec::new();
+        let silent = |(from, frame), to| Interval {
+            from,
+            to,
+            facts: LastPacket { frame },
+        };
         for (from, to, frame) in runs {
-            let silent = last.filter(|(time, _)| from.nanos_since(*time) > LEAST_TIMEOUT);
-            silences.extend(silent.map(|(time, frame)| Interval {
-                from: time,
-                to: from,
-                facts: LastPacket { frame: Some(frame) },
-            }));
-            last = last.max(Some((to, frame)));
+            if from.0.saturating_sub(last.0.0) > LEAST_TIMEOUT {
+                silences.push(silent(last, from));
+            }
+            last = last.max((to, Some(frame)));
         }
-        silences.push(Interval {
-            from: last.map_or(Timestamp(i64::MIN), |(time, _)| time),
-            to: Timestamp(i64::MAX),
-            facts: LastPacket {
-                frame: last.map(|(_, frame)| frame),
-            },
-        });
+        silences.push(silent(last, Timestamp(i64::MAX)));
         silences
     }
 
