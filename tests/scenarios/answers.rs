@@ -1453,3 +1453,42 @@ fn a_cure_fits_what_happened() {
         "{dialled:?}"
     );
 }
+
+/// ```text
+/// client ──▶ another host  pings that nobody answers, all the while
+/// client ◀═══ server       data
+/// ```
+/// One packet may be lost, a host that answers once is there, and nobody answers a multicast.
+#[test]
+fn a_host_that_answers_nothing_beside_others_that_do() {
+    let asks = |times: usize, host: [u8; 4], answers: bool| {
+        move |w: &mut World| {
+            for number in 0..20 {
+                w.steady(1_000);
+                if number < times {
+                    w.ping_in_vain(w.inner_client, host);
+                }
+            }
+            if answers {
+                w.hear(host);
+            }
+            w.acknowledge_all();
+        }
+    };
+    let silent = [10, 66, 0, 9];
+    let lines = with_keys(asks(20, silent, false));
+    assert_eq!(
+        lines.headline,
+        "10.66.0.9 answered nothing: 20 packets went to it through the tunnel."
+    );
+    for play in [
+        asks(2, silent, false),
+        asks(20, silent, true),
+        asks(20, [239, 1, 1, 9], false),
+    ] {
+        let line = with_keys(play).headline;
+        assert!(!line.contains("answered nothing"), "{line}");
+    }
+    let line = without_keys(asks(20, silent, false)).headline;
+    assert!(!line.contains("answered nothing"), "{line}");
+}

@@ -16,10 +16,10 @@ pub use remedy::{Cure, CureOf, LongerLifetime, Remedy, see_inside};
 use crate::answer::cost::Cost;
 use crate::explain::{
     ToldDialledAgain, ToldEnded, ToldEverywhere, ToldLostBefore, ToldNoReturn, ToldOrphan, ToldOutages,
-    ToldRenewal, ToldSetUp, ToldSlowSa, ToldStandstill, ToldTornDown, told_childless, told_cut_off,
-    told_dialled_again, told_elsewhere, told_ended, told_everywhere, told_failed_renewal, told_left_behind,
-    told_login, told_lost_before, told_no_return, told_orphan, told_outages, told_set_up, told_silent_esp,
-    told_slow_sa, told_standstill, told_torn_down,
+    ToldRenewal, ToldSetUp, ToldSilentHost, ToldSlowSa, ToldStandstill, ToldTornDown, told_childless,
+    told_cut_off, told_dialled_again, told_elsewhere, told_ended, told_everywhere, told_failed_renewal,
+    told_left_behind, told_login, told_lost_before, told_no_return, told_orphan, told_outages, told_set_up,
+    told_silent_esp, told_silent_host, told_slow_sa, told_standstill, told_torn_down,
 };
 use rekeyscope_model::analysis::{
     AccountLine, Analysis, AttemptOutcome, Capture, Event, EventKind, ExchangeKind, Finding, FindingKind,
@@ -73,6 +73,8 @@ pub enum ToldAnswer<'a> {
     Standstill(ToldStandstill, &'a Impact),
     /// A renewal failed for good, and no outage shows it.
     FailedRenewal(ToldRenewal<'a>),
+    /// A host answers nothing, though the tunnel brings others their answers.
+    SilentHost(ToldSilentHost),
     /// The cost of rekeys, or what a transfer lost more to.
     Cost(ToldCost<'a>),
     /// No transfer in a tunnel; so many renewals were seen.
@@ -140,7 +142,11 @@ pub fn told_answer(analysis: &Analysis) -> ToldAnswer<'_> {
         .or_else(|| told_torn_down(analysis, first?).map(Told::TornDown))
         .or_else(|| Some(Told::Standstill(told_standstill(analysis, first?)?, first?)))
         .or_else(|| told_failed_renewal(analysis).map(Told::FailedRenewal))
-        .or_else(|| first.map(|headline| Told::Cost(ToldCost::of(analysis, headline))))
+        .or_else(|| {
+            let cost = ToldCost::of(analysis, first?);
+            let silent = told_silent_host(analysis).filter(|_| harmless() && cost.leads.is_none());
+            Some(silent.map_or(Told::Cost(cost), Told::SilentHost))
+        })
         .unwrap_or_else(|| Told::NoVerdict {
             renewals: analysis.rekeys.len().max(renewals(analysis)),
         })
@@ -213,6 +219,7 @@ impl ToldAnswer<'_> {
             Told::Ended(told) => Some(told.exchange.tunnel),
             Told::DialledAgain(told) => Some(told.check.tunnel),
             Told::NoReturn(told) => Some(told.tunnel),
+            Told::SilentHost(told) => Some(told.tunnel),
             Told::FailedRenewal(told) => Some(told.attempt.tunnel),
             Told::SlowSa(_, headline) | Told::CutOff(_, headline) | Told::Standstill(_, headline) => {
                 Some(headline.tunnel)
@@ -221,11 +228,12 @@ impl ToldAnswer<'_> {
         }
     }
 
-    /// Tells whether the answer is about a failure, and not about what rekeys cost.
+    /// Tells whether the answer is about a failure of a tunnel, and not about what rekeys cost.
     pub fn is_failure(&self) -> bool {
+        use ToldAnswer as Told;
         !matches!(
             self,
-            ToldAnswer::Cost(_) | ToldAnswer::NoVerdict { .. } | ToldAnswer::Disorder(_)
+            Told::Cost(_) | Told::SilentHost(_) | Told::NoVerdict { .. } | Told::Disorder(_)
         )
     }
 }

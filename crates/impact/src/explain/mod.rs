@@ -22,6 +22,7 @@ mod same_limits;
 mod sas;
 mod scene;
 mod set_up;
+mod silent_host;
 mod slow_sa;
 mod table;
 mod told;
@@ -54,6 +55,7 @@ pub use scene::{
     ExchangeInScene, MadeByExchange, OutageInScene, SaInScene, Scene, SilencesOfSide, SwallowedPacket,
 };
 pub use set_up::{SetUpFailure, ToldEnded, ToldSetUp, told_ended, told_login, told_set_up};
+pub use silent_host::{ToldSilentHost, told_silent_host};
 pub use slow_sa::{ToldSlowSa, told_slow_sa};
 pub use table::{CostOfRenewal, ExplanationRow, Moment, ROWS, explain, row_of};
 pub use told::{ToldEverywhere, ToldOutages, others_pass, told_everywhere, told_outages};

@@ -175,7 +175,7 @@ answer-listed = { $what }: -v
 
 orphan-line = { $who } { $what ->
     [deleted] probably deleted an SA
-    [refused] refused a renewal
+    [refused] refused a new SA
    *[unanswered] did not answer a renewal
 }: { $ended ->
     [orphan] SA { $spi } ended at { $moment } without a successor
@@ -263,6 +263,9 @@ elsewhere-line = { $who } { $probably }answers from { $to }, and { $peer } asks 
 elsewhere-line-port = { $peer } sends to port { $asked }; ESP of { $who } { $probably }comes from port { $own }.
 elsewhere-why = Why: { $packets } packets of { $peer } went to { $from }, and ESP or IKE came back with the source { $to }. A NAT, a firewall or { $peer } drops such packets as a stranger's; these packets do not show whether they arrived.
 elsewhere-why-port = Why: { $packets } packets of { $peer } went to { $from }, the port of IKE, and ESP came from port { $own }. A NAT gave IKE and ESP different ports, and drops what comes back to the wrong one; these packets do not show whether they arrived.
+silent-host-line = { $host } answered nothing: { $n } packets went to it through the tunnel.
+silent-host-why = Why: these packets do not show whether they reached { $host }, or where its answers went. Others have theirs through the same tunnel, so it is open. The rekeys are not the cause.
+silent-host-do = Do: see whether { $host } is there, whether its way back and its firewall lead through { $behind }, and whether the policies of both ends (traffic selectors) include it; capture behind { $behind }, too.
 turns-line = { $from } and { $to } take turns on one SA: { $count } new ones in { $seconds }.
 
 ## An end moved, and its peer went on sending to the old place

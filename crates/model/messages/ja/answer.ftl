@@ -151,7 +151,7 @@ answer-listed = { $what }: -v
 do-orphan-deleted = 対策: { $who }が削除した理由（寿命、コマンド）を調べ、鍵を指定してください。誰の通信だったかが分かります。
 orphan-line = { $what ->
     [deleted] { $who }が SA を削除（推定）
-    [refused] リキー要求を{ $who }が拒否
+    [refused] 新しい SA の要求を{ $who }が拒否
    *[unanswered] リキー要求に{ $who }が応答せず
 }、{ $ended ->
     [orphan] SA { $spi } が { $moment }に後継なしで終了
@@ -238,6 +238,9 @@ elsewhere-line = { $peer }は { $from } に送り、{ $who }は { $to } から�
 elsewhere-line-port = { $peer }の宛先はポート { $asked }、{ $who }の ESP はポート { $own } から{ $probably }
 elsewhere-why = 原因: { $peer }の { $packets } パケットは { $from } 宛てで、返ってきた ESP や IKE の送信元は { $to } でした。NAT、ファイアウォール、または{ $peer }が、知らない相手のものとして破棄します。届いたかどうかはこのキャプチャでは分かりません。
 elsewhere-why-port = 原因: { $peer }の { $packets } パケットは IKE のポート { $from } 宛てで、ESP はポート { $own } から来ました。NAT が IKE と ESP に別のポートを割り当て、違うポート宛ての応答を破棄します。届いたかどうかはこのキャプチャでは分かりません。
+silent-host-line = { $host } が無応答（トンネルを通った { $n } パケットに対して）
+silent-host-why = 原因: { $host } に届いたか、応答がどこへ行ったかは、これらのパケットからは分かりません。同じトンネルでほかの通信には応答があり、トンネルは通っています。リキーは原因ではありません。
+silent-host-do = 対策: { $host } が動作しているか、戻りの経路とファイアウォールが{ $behind }を通るか、両端のポリシー（トラフィックセレクター）に { $host } が含まれるかを調べ、{ $behind }の内側でもキャプチャしてください。
 turns-line = { $from } と { $to } が 1 つの SA を交互に使用: { $seconds }に新しい SA { $count } 個
 
 ## 片側が移動し、相手は古い宛先へ送り続けた

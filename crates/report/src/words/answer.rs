@@ -62,6 +62,7 @@ fn lines(focus: &Focus) -> Option<Answer> {
         Told::TornDown(told) => standstill::of_torn_down(focus, told),
         Told::Standstill(told, headline) => Some(standstill::of_standstill(focus, told, headline)),
         Told::FailedRenewal(told) => Some(orphan::of_failed_renewal(focus, told)),
+        Told::SilentHost(told) => Some(standstill::of_silent_host(focus, told)),
         Told::Cost(told) => Some(cost::of_cost(focus, told)),
         Told::NoVerdict { renewals } => Some(cost::of_no_verdict(focus, *renewals)),
     }

@@ -11,7 +11,7 @@ use crate::words::lengths::{moment, moments, range};
 use crate::words::{clean, format};
 use rekeyscope_impact::answer::{one_way, see_inside};
 use rekeyscope_impact::explain::{
-    ExplainedTime, ToldDialledAgain, ToldNoReturn, ToldStandstill, ToldTornDown,
+    ExplainedTime, ToldDialledAgain, ToldNoReturn, ToldSilentHost, ToldStandstill, ToldTornDown,
 };
 use rekeyscope_model::analysis::{Event, EventKind, Explanation, ExplanationCause, Impact, KeysFit, Tunnel};
 
@@ -83,6 +83,18 @@ pub(super) fn of_elsewhere(focus: &Focus, tunnel: &Tunnel, event: &Event) -> Ans
         headline: format::capitalised(&line),
         why,
         change: fill!(t, "do", text = cure),
+    }
+}
+
+/// The answer where a host answers nothing, though others have their answers through the same tunnel.
+pub(super) fn of_silent_host(focus: &Focus, told: &ToldSilentHost) -> Answer {
+    let (t, host) = (focus.t, told.host.to_string());
+    let behind = side(t, focus.analysis.tunnels.get(told.tunnel), Some(told.behind));
+    let n = format::count(told.packets);
+    Answer {
+        headline: fill!(t, "silent-host-line", host, n),
+        why: fill!(t, "silent-host-why", host),
+        change: fill!(t, "silent-host-do", host, behind),
     }
 }
 
