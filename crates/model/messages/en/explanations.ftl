@@ -264,7 +264,10 @@ explains-peer-restarted = nothing came from { $who }{ $timed ->
 } until a new IKE SA began: it had lost the old one.
 explains-capture-hole = by their numbers { $count } packets of both sides are missing there; without keys nothing shows whether they were sent again.
 explains-address-changed = it went from { $from } to { $to }, and not all packets followed at once.
-explains-back-elsewhere = nothing passed for { $before }, until { $who } came back at { $to } instead of { $from }: its line had probably been interrupted, or it noticed late that its address had changed.
+explains-back-elsewhere = { $what ->
+    [port] nothing that was sent to { $from } for { $before } arrived, until { $who } sent something itself, from { $to }: a NAT had probably forgotten its port while nothing came from it.
+   *[address] nothing passed for { $before }, until { $who } came back at { $to } instead of { $from }: its line had probably been interrupted, or it noticed late that its address had changed.
+}
 explains-left-behind = it went from { $from } to { $to }, and for { $lasted } { $sent } more packets of { $other } went to the old place.
 explains-moved = it went from { $from } to { $to }, and { $other } sent there { $took } later: the tunnel moved, and only what was on the way was lost.
 explains-session-ended = PPPoE Discovery ended the session of the access line (PADT), the next session had the address { $to } instead of { $from }, and the tunnel could only be set up from there.
@@ -469,7 +472,10 @@ cure-address-changed = use IKEv2 with MOBIKE{ $esp ->
     [udp] , send NAT keepalives at least every 20 s, and raise the timeout of the NAT
    *[plain] , or keep the address
 }.
-cure-back-elsewhere = let { $who } set the tunnel up again as soon as its line has another address (restart IPsec with the line, check more often), or use IKEv2 with MOBIKE; find out why the line broke, or keep the address.
+cure-back-elsewhere = { $what ->
+    [port] let { $who } send NAT keepalives every 20 s (RFC 3948), or check its peer as often, or raise the UDP timeout of its NAT. The rekeys are not the cause.
+   *[address] let { $who } set the tunnel up again as soon as its line has another address (restart IPsec with the line, check more often), or use IKEv2 with MOBIKE; find out why the line broke, or keep the address.
+}
 cure-left-behind = { $what ->
     [port] send NAT keepalives at least every 20 s, and raise the timeout of the NAT, so that it keeps the port
    *[address] use IKEv2 with MOBIKE at both ends, and let { $who } dial again as soon as its network changes

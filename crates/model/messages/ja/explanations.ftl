@@ -232,7 +232,10 @@ explains-peer-restarted = 新しい IKE SA が始まるまで{ $timed ->
 }{ $who }からは何も届いていません。古い SA を失っています。
 explains-capture-hole = ESP シーケンス番号から見て両側の { $count } パケットが欠けていますが、鍵がないと再送されたかどうかは分かりません。
 explains-address-changed = { $from } から { $to } に変わり、パケットの一部は古い宛先に送られ続けました。
-explains-back-elsewhere = { $who }が { $from } ではなく { $to } から戻るまで、{ $before }間何も通りませんでした。{ $who }の回線が不通だったか、アドレスの変化に気付くのが遅れたと推定されます。
+explains-back-elsewhere = { $what ->
+    [port] { $who }が { $to } から自ら送信するまで、{ $before }間 { $from } 宛ての送信は届きませんでした。何も送らない間に NAT がポートを忘れたと推定されます。
+   *[address] { $who }が { $from } ではなく { $to } から戻るまで、{ $before }間何も通りませんでした。{ $who }の回線が不通だったか、アドレスの変化に気付くのが遅れたと推定されます。
+}
 explains-left-behind = { $from } から { $to } に変わりましたが、{ $other }はその後も { $lasted }間に { $sent } パケットを古い宛先に送りました。
 explains-moved = { $from } から { $to } に変わり、{ $other }は { $took }後にそこへ送り始めました。トンネルは移動できており、失われたのは途中にあったパケットだけです。
 explains-session-ended = アクセス回線の PPPoE セッションが切断され（PADT）、次のセッションではアドレスが { $from } から { $to } に変わりました。トンネルはその後に新しいアドレスから張り直されています。
@@ -427,7 +430,10 @@ cure-address-changed = { $esp ->
     [udp] MOBIKE のある IKEv2 を使い、NAT キープアライブを 20 秒以下の間隔で送り、NAT のタイムアウトを延ばしてください。
    *[plain] MOBIKE のある IKEv2 を使うか、アドレスが変わらないようにしてください。
 }
-cure-back-elsewhere = 回線のアドレスが変わったらすぐに{ $who }がトンネルを張り直すようにする（回線と同時に IPsec を再起動する、チェックの間隔を短くする）か、IKEv2 の MOBIKE を使ってください。回線が不通になった理由も調べるか、アドレスを固定してください。
+cure-back-elsewhere = { $what ->
+    [port] { $who }が 20 秒ごとに NAT キープアライブ（RFC 3948）を送るか、同じ間隔で相手をチェックするか、NAT の UDP タイムアウトを延ばしてください。リキーは原因ではありません。
+   *[address] 回線のアドレスが変わったらすぐに{ $who }がトンネルを張り直すようにする（回線と同時に IPsec を再起動する、チェックの間隔を短くする）か、IKEv2 の MOBIKE を使ってください。回線が不通になった理由も調べるか、アドレスを固定してください。
+}
 cure-left-behind = { $what ->
     [port] NAT のポートが変わらないよう、NAT キープアライブを 20 秒以下の間隔で送り、NAT のタイムアウトを長くしてください
    *[address] 両端で IKEv2 の MOBIKE を使い、{ $who }はネットワークが変わったらすぐにトンネルを張り直すようにしてください

@@ -230,6 +230,8 @@ pub(super) struct Before {
     pub(super) asked: u16,
     /// The receiver had no room: since the last delivery it answered a probe of its closed window.
     pub(super) full: bool,
+    /// Nothing of the receiver had come to this sender: perhaps it was not there.
+    pub(super) unheard: bool,
 }
 
 impl Before {

@@ -138,6 +138,18 @@ impl PairDelivery {
         self.sizes.0
     }
 
+    /// Time at which the first packet was sent of which something shows that it arrived.
+    pub(super) fn first_reached(&self) -> Option<Timestamp> {
+        let echo = self.echoes.first_answered(Timestamp(i64::MIN));
+        self.first_delivered.into_iter().chain(echo).min()
+    }
+
+    /// Tells whether segments arrived before a stretch and behind it.
+    pub(super) fn goes_on(&self, (from, to): (Timestamp, Timestamp)) -> bool {
+        let last = self.delivered.is_some_and(|last| last.time >= to);
+        last && self.first_delivered.is_some_and(|first| first <= from)
+    }
+
     /// The last segment that arrived was full: its sender had more.
     pub(super) fn ends_full(&self) -> bool {
         self.sizes.0 == self.sizes.1

@@ -76,15 +76,16 @@ impl Echoes {
 
     /// Begin of a stretch without replies: the last request that was answered, else the first one; or data that arrived after that. A host that was
     /// not heard before may not have been there, unless `answered` shows that requests are answered on a later SA alone.
-    fn begin(&self, answered: Option<Delivered>) -> Option<Delivered> {
+    fn begin(&self, answered: Option<Delivered>) -> Option<(Delivered, bool)> {
         let spi = |sent: Delivered| sent.esp.map(|esp| esp.spi);
-        let on_another = |first: &&EchoRequest| answered.is_some_and(|sent| spi(sent) != spi(first.sent));
         let first = || {
-            let front = self.waiting.front();
-            front.filter(|first| self.heard_before || on_another(first))
+            let first = self.waiting.front()?.sent;
+            let on_another = answered.is_some_and(|sent| spi(sent) != spi(first));
+            Some((first, !self.heard_before && !on_another))
         };
-        let begin = self.delivered.or_else(|| first().map(|request| request.sent))?;
-        Some(self.data.filter(|data| data.time > begin.time).unwrap_or(begin))
+        let begin = self.delivered.map(|last| (last, false)).or_else(first)?;
+        let data = self.data.filter(|data| data.time > begin.0.time);
+        Some(data.map_or(begin, |data| (data, false)))
     }
 
     /// A reply comes. Gives the stretch without any that it ends.
@@ -94,7 +95,7 @@ impl Echoes {
         let from = self.begin(Some(sent));
         let mut in_vain = InVain::default();
         for request in self.waiting.drain(..=at).take(at) {
-            if from.is_some_and(|from| from.time <= request.sent.time) {
+            if from.is_some_and(|(from, _)| from.time <= request.sent.time) {
                 in_vain.push(request.sent.lost(request.bytes), 0);
             }
         }
@@ -111,7 +112,7 @@ impl Echoes {
         let from = self.begin(None)?;
         let mut in_vain = InVain::default();
         for request in &self.waiting {
-            if from.time <= request.sent.time && end.time.nanos_since(request.sent.time) > PATIENCE {
+            if from.0.time <= request.sent.time && end.time.nanos_since(request.sent.time) > PATIENCE {
                 in_vain.push(request.sent.lost(request.bytes), 0);
             }
         }
@@ -147,12 +148,13 @@ impl Echoes {
 }
 
 /// A stretch in which requests were not answered. Echoes measure no round trip of their own; who asks waits no longer than usual.
-fn unanswered(from: Delivered, to: Delivered, in_vain: InVain) -> Option<Candidate> {
+fn unanswered((from, unheard): (Delivered, bool), to: Delivered, in_vain: InVain) -> Option<Candidate> {
     (!in_vain.is_empty()).then_some(Candidate {
         from,
         to,
         before: Before {
             rto: PATIENCE / 2,
+            unheard,
             ..Before::default()
         },
         in_vain,

@@ -20,6 +20,7 @@ use rekeyscope_model::analysis::{Direction, Event, EventKind};
 use rekeyscope_model::chance::{LEAST_NOT_BY_CHANCE, SEVERAL};
 use rekeyscope_model::time::{NANOS_PER_SECOND, Timestamp};
 use std::borrow::Cow;
+use std::net::IpAddr;
 
 /// Most directions of pairs that are watched, 4 MB without their stretches; beyond, one that was not used lately is forgotten, and its
 /// stretches with it.
@@ -422,12 +423,22 @@ impl Outages {
                 .or_default()
                 .push(waiting_for(&own, Delivered::nothing(end)));
         }
+        let addresses: HashMap<PairId, (u32, IpAddr, IpAddr)> = tracker.all_addresses().collect();
+        let receiver = |own: &PairDelivery| {
+            let (tunnel, a, b) = *addresses.get(&own.pair)?;
+            Some((tunnel, own.direction, own.direction.pick(b, a)))
+        };
+        let mut by_receiver: HashMap<_, Vec<&PairDelivery>> = HashMap::default();
+        for own in self.directions.values() {
+            by_receiver.entry(receiver(own)).or_default().push(own);
+        }
         let mut all = Vec::new();
         for own in self.directions.values() {
+            let same_receiver = by_receiver.get(&receiver(own)).map_or(&[][..], Vec::as_slice);
             let judge_one = |carried, candidate: &Candidate, open, unfinished| {
                 let (candidate, cut) = &self.seen(own, candidate)?;
                 let (open, unfinished) = (open && !cut, unfinished && !cut);
-                let around = self.circumstances(own, candidate, events, open, unfinished);
+                let around = self.circumstances((own, same_receiver), candidate, events, open, unfinished);
                 let judged = judge(carried, candidate, &around)?;
                 // The silence of TCP is no rest where the pair carries datagrams too.
                 let counts = judged.0 != StandstillKind::Rest || unseen(own).is_none();
@@ -443,7 +454,15 @@ impl Outages {
             let mut of_all: Vec<Interval> = closed
                 .filter_map(|candidate| judge_one(CarriedKind::Tcp, &candidate, false, false))
                 .collect();
-            let others = own.others.iter();
+            // A host that others reached before was there.
+            let was_there = |candidate: &Candidate| {
+                let reached = |other: &&PairDelivery| other.first_reached() < Some(candidate.from.time);
+                let mut others = same_receiver
+                    .iter()
+                    .filter(|other| other.first_reached().is_some());
+                !candidate.before.unheard || others.any(reached)
+            };
+            let others = own.others.iter().filter(|(_, candidate)| was_there(candidate));
             all.extend(
                 others.filter_map(|(carried, candidate)| judge_one(*carried, candidate, false, false)),
             );
@@ -452,7 +471,7 @@ impl Outages {
             let judge_large = |(candidate, passed): &(Candidate, SmallPassed), open| {
                 let (candidate, cut) = &self.seen(own, candidate)?;
                 let open = open && !cut;
-                let around = self.circumstances(own, candidate, events, open, false);
+                let around = self.circumstances((own, same_receiver), candidate, events, open, false);
                 let around = Circumstances {
                     echoes: around.echoes + passed.answered,
                     largest_passed: around.largest_passed.max(passed.largest),
@@ -470,7 +489,11 @@ impl Outages {
                 .chain(open_small.and_then(|seen| judge_large(&seen, true)))
                 .collect();
             let last = Delivered::nothing(end);
-            if let Some(candidate) = own.echoes.open(last) {
+            if let Some(candidate) = own
+                .echoes
+                .open(last)
+                .filter(|candidate| !candidate.before.unheard)
+            {
                 all.extend(judge_one(CarriedKind::Echo, &candidate, true, false));
             }
             if let Some((candidate, unfinished)) = open(own, waiting, end) {
@@ -504,7 +527,7 @@ impl Outages {
                 let around = Circumstances {
                     echoes: small.answered,
                     largest_passed: small.largest,
-                    ..self.circumstances(&own, candidate, events, *open, *open)
+                    ..self.circumstances((&own, &[]), candidate, events, *open, *open)
                 };
                 let transfer_end = if was_over(candidate, events, tunnel.tunnel) {
                     TransferEnd::Late
@@ -613,7 +636,7 @@ impl Outages {
 
     fn circumstances(
         &self,
-        own: &PairDelivery,
+        (own, same_receiver): (&PairDelivery, &[&PairDelivery]),
         candidate: &Candidate,
         events: &[Event],
         open: bool,
@@ -680,8 +703,11 @@ impl Outages {
         let before = &candidate.before;
         let largest_segment = self.largest_segment(own.tunnel, own.direction);
         // Segments as large as those of the answer came, so that it is not their size.
-        let never_larger = largest_segment + MOST_OPTIONS < u32::from(before.asked);
-        // The handshake and the acknowledgement of the request came.
+        let goes_on = |other: &&PairDelivery| other.pair != own.pair && other.goes_on((closed, last_closed));
+        let smallest = in_vain.smallest_until(to);
+        let never_larger = largest_segment + MOST_OPTIONS < u32::from(before.asked)
+            || smallest.is_some_and(|lost| lost > largest_segment) && same_receiver.iter().any(goes_on);
+        // The handshake and the acknowledgement of the request came, or the segments of others.
         let small_of_it = if never_larger { SEVERAL as u32 } else { 0 };
         Circumstances {
             doubled: are_doubled(gaps()),

@@ -140,6 +140,11 @@ impl Tracker {
         pairs.find(|(_, own)| **own == pair).map(|(key, _)| *key)
     }
 
+    /// All pairs, with the same.
+    pub(crate) fn all_addresses(&self) -> impl Iterator<Item = (PairId, (u32, IpAddr, IpAddr))> {
+        self.pairs.entries().map(|(key, pair)| (*pair, *key))
+    }
+
     /// The pair of two inner addresses of a tunnel.
     pub fn pair_between(&self, tunnel: u32, (one, other): (IpAddr, IpAddr)) -> Option<PairId> {
         let mut pairs = self.pairs.entries();
