@@ -1492,3 +1492,45 @@ fn a_host_that_answers_nothing_beside_others_that_do() {
     let line = without_keys(asks(20, silent, false)).headline;
     assert!(!line.contains("answered nothing"), "{line}");
 }
+
+/// ```text
+/// host 1 of the client ◀══▶ server  data, in the first pair of SAs
+/// host 2 of the client ───▶ server  pings, in the first pair, too: in vain; the server sends to host 2 in the second pair, or in the first
+/// ```
+/// Whoever has one pair for both hosts drops nothing for its SA.
+#[test]
+fn data_in_the_sa_of_another_network() {
+    let mixed_up = |apart: bool| {
+        with_keys(move |w| {
+            let hosts = [w.inner_client, [10, 66, 0, 3]];
+            let mut second = World::new();
+            second.name_pair(0xd100_0000, 0xa100_0000);
+            second.inner_client = hosts[1];
+            for _ in 0..20 {
+                w.steady(500);
+                w.inner_client = hosts[1];
+                w.ping_server(false);
+                w.wait(20);
+                second.now = w.now;
+                let server = if apart { &mut second } else { &mut *w };
+                server.hear([10, 66, 0, 1]);
+                w.inner_client = hosts[0];
+            }
+            second.now = w.now;
+            for _ in 0..5 {
+                second.ping();
+                second.wait(500);
+            }
+            w.steady(3_000);
+            w.beside(second);
+        })
+    };
+    let lines = mixed_up(true);
+    assert!(
+        lines.headline.contains("sent in the SA of another network"),
+        "{lines:?}"
+    );
+    assert!(lines.remedy.contains("reqid"), "{lines:?}");
+    let line = mixed_up(false).headline;
+    assert!(!line.contains("another network"), "{line}");
+}

@@ -1,11 +1,11 @@
 //! A time without delivery and its explanation, as an answer speaks of it: what follows from both.
 
 use crate::explain::renewal::leaves_unused;
-use crate::explain::table::{Moment, row_of};
+use crate::explain::table::{CostOfRenewal, Moment, row_of};
 use crate::explain::windows::renews_as_windows;
 use rekeyscope_model::analysis::{
-    Analysis, Direction, Explanation, ExplanationCause, Ledger, LedgerInterval, LedgerRekey, Outage,
-    OutageEnd,
+    Analysis, Direction, EventKind, Explanation, ExplanationCause, Ledger, LedgerInterval, LedgerRekey,
+    Outage, OutageEnd,
 };
 use rekeyscope_model::time::Timestamp;
 use rekeyscope_traffic::INITIAL_RTO;
@@ -139,7 +139,10 @@ impl<'a> ExplainedTime<'a> {
         let mut transfers = own.flat_map(|impact| &impact.transfers);
         let first = analysis.capture.first_time;
         let at_once = first.is_some_and(|first| self.start.nanos_since(first) <= INITIAL_RTO);
-        at_once && transfers.all(|transfer| transfer.start >= self.start)
+        let by_renewal = row_of(self.explanation.cause).cost_of_renewal == CostOfRenewal::Always;
+        let mut own = analysis.events_of(self.tunnel);
+        let begins = own.any(|event| event.kind == EventKind::NewIkeSa && event.time <= self.start);
+        at_once && !by_renewal && !begins && transfers.all(|transfer| transfer.start >= self.start)
     }
 
     /// Tells whether the event lies before the time: a moment beside it would be taken for the begin.

@@ -64,12 +64,15 @@ pub fn share_of_transfer(line: &AccountLine, ledger: &Ledger) -> f64 {
     line.lost_seconds / ledger.seconds
 }
 
-/// Tells whether the answer begins with this loss.
+/// Tells whether the answer begins with this loss: beside rekeys that do no harm, where the transfer took twice as long for it.
 pub fn leads(line: &AccountLine, headline: &Impact) -> bool {
-    match cost_row(line.label).beside_rekeys {
-        BesideRekeys::Usual => false,
-        BesideRekeys::Leads => matches!(headline.verdict, Verdict::Some | Verdict::Shown),
-        BesideRekeys::Follows => headline.verdict == Verdict::Some,
+    let transfer = headline.transfer.as_ref();
+    let took_most = || transfer.is_some_and(|transfer| 2.0 * line.lost_seconds > transfer.duration_s);
+    match (cost_row(line.label).beside_rekeys, headline.verdict) {
+        (BesideRekeys::Usual, _) => false,
+        (_, verdict) if verdict.is_harmless() => took_most(),
+        (BesideRekeys::Leads, verdict) => matches!(verdict, Verdict::Some | Verdict::Shown),
+        (BesideRekeys::Follows, verdict) => verdict == Verdict::Some,
     }
 }
 

@@ -418,7 +418,47 @@ pub(super) fn bad_icv(view: &OutageView<'_>) -> Option<Explanation> {
 
 /// The receiver of an SA deleted it, or left it, and its sender goes on.
 pub(super) fn one_sided(view: &OutageView<'_>) -> Option<Explanation> {
-    told_one_sided(view).or_else(|| lost_while_another_goes_on(view))
+    told_one_sided(view)
+        .or_else(|| in_sa_of_others(view))
+        .or_else(|| lost_while_another_goes_on(view))
+}
+
+/// Data of a host goes in an SA that carries that of another one, too, and the receiver sends to each of the two on an SA of its own: it drops what
+/// comes in that of another network (RFC 4301 §5.2).
+fn in_sa_of_others(view: &OutageView<'_>) -> Option<Explanation> {
+    let outage = view.outage;
+    let (host, _) = outage.inner?;
+    let lost_on = |place: usize| {
+        let lost = outage.swallowed_packets.iter();
+        lost.filter(move |packet| packet.sa == place)
+    };
+    let mut own = view.own_sas();
+    let (place, shared) =
+        own.find(|(place, sa)| sa.direction == outage.direction && are_half(view, lost_on(*place).count()))?;
+    let back = || {
+        view.scene.sas.iter().filter(|sa| {
+            let meanwhile = sa
+                .used
+                .is_some_and(|(first, last)| first < outage.to && last > outage.from);
+            sa.tunnel == outage.tunnel && sa.direction != outage.direction && meanwhile
+        })
+    };
+    let goes_to = |sa: &SaInScene, host: IpAddr| sa.inner.iter().any(|(_, to)| *to == host);
+    let alone = |one: IpAddr, other: IpAddr| back().any(|sa| goes_to(sa, one) && !goes_to(sa, other));
+    let is_apart = |other: IpAddr| {
+        let together = back().any(|sa| goes_to(sa, host) && goes_to(sa, other));
+        !together && alone(host, other) && alone(other, host)
+    };
+    shared
+        .inner
+        .iter()
+        .any(|(other, _)| is_apart(*other))
+        .then(|| Explanation {
+            by: Some(outage.silences[0].side),
+            count: Some(outage.undelivered.swallowed.into()),
+            frames: Vec::from_iter(lost_on(place).map(|packet| packet.frame)),
+            ..Explanation::of(ExplanationCause::OneSided, Certainty::Proven)
+        })
 }
 
 fn told_one_sided(view: &OutageView<'_>) -> Option<Explanation> {

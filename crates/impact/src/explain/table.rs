@@ -207,7 +207,7 @@ pub static ROWS: [ExplanationRow; 41] = [
         ..row_of_all(ExplanationCause::PeerRestarted, control::peer_restarted)
     },
     ExplanationRow {
-        needs: "ESP goes on, for half of it, upon an SA that its receiver deleted more than 5 s before its last packet, or left by an unread Delete or for an older SA that had rested since, and the receiver sends on another one; or half of the lost packets are of an SA on whose pair nothing comes back for more than 5 s while the receiver sends on an older one alone, or has sent on a newer one for as long when the last of them comes",
+        needs: "ESP goes on, for half of it, upon an SA that its receiver deleted more than 5 s before its last packet, or left by an unread Delete or for an older SA that had rested since, and the receiver sends on another one; or half of the lost packets are of an SA on whose pair nothing comes back for more than 5 s while the receiver sends on an older one alone, or has sent on a newer one for as long when the last of them comes; or half of the lost packets went in an SA that carries those of another host, and the receiver sends to each of the two on an SA of its own",
         unless: "the SA began as the receiver's own one ended: the two may be of two pairs",
         moment: Moment::Event,
         ..row_of_all(ExplanationCause::OneSided, sas::one_sided)

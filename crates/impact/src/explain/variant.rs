@@ -28,6 +28,7 @@ pub fn variant(analysis: &Analysis, time: &ExplainedTime<'_>) -> Option<&'static
         Cause::ByTurns if has_mode(analysis, tunnel, Mode::Transport) && has_address_of(exchange, ends) => {
             Some("by-turns-transport")
         }
+        Cause::OneSided if is_in_sa_of_others(explanation) => Some("sa-of-others"),
         Cause::OneSided if event.is_none() && explanation.seconds.is_some() => Some("one-sided-newer"),
         Cause::OneSided if event.is_none() && exchange.is_some() => Some("one-sided-asked"),
         Cause::OneSided if event.is_none() => Some("one-sided-alone"),
@@ -175,6 +176,11 @@ pub fn asks_behind_delete(analysis: &Analysis, explanation: &Explanation) -> Ask
     }
 }
 
+/// Tells whether packets went in an SA that their receiver has for others.
+fn is_in_sa_of_others(explanation: &Explanation) -> bool {
+    explanation.event.is_none() && explanation.certainty == Certainty::Proven
+}
+
 /// Tells whether the packets of one SA alone did not pass.
 pub fn is_of_one_sa(analysis: &Analysis, explanation: &Explanation) -> bool {
     let names_sa = || {
@@ -184,7 +190,7 @@ pub fn is_of_one_sa(analysis: &Analysis, explanation: &Explanation) -> bool {
     };
     match explanation.cause {
         Cause::EspSilent => names_sa(),
-        cause => cause == Cause::OneSided,
+        cause => cause == Cause::OneSided && !is_in_sa_of_others(explanation),
     }
 }
 

@@ -10,7 +10,11 @@ client-of-tunnel = { $client } (tunnel { $tunnel })
 ## Line 1 where something else cost more
 
 # $label: what cost more than the rekeys, which cost hardly anything
-headline-more = This { $direction } lost { $lost } of { $transfer } to { $to }; { $cost } to { $hurt } of { $used } rekeys.
+headline-more = This { $direction } lost { $lost } of { $transfer } to { $to }; { $rekeys ->
+    [none] no rekey in this capture
+    [harmless] rekeys did not stop it
+   *[hurt] { $cost } to { $hurt } of { $used } rekeys
+}.
 lost-to = { $kind ->
     [receive_window] the receive window
     [zero_window] a closed window

@@ -89,6 +89,7 @@ outage-one-sided = { $who } { $known ->
     [inferred] probably sends on a dead SA
    *[read] went on upon a deleted SA
 } { $at }
+outage-sa-of-others = { $who } sent in the SA of another network { $at }
 outage-one-sided-asked = { $to } probably did not take its new SA { $at }
 outage-answered-elsewhere = { $who } { $probably }answered from { $to } { $at }
 outage-numbers-used-up = ESP numbers of { $who } { $probably }were used up { $at }
@@ -335,6 +336,7 @@ explains-one-sided-left = { $what ->
    *[unknown] { $to } left its SA of this pair at { $moment }
 } and goes on upon another SA, as who has lost the pair; ESP of { $who } came on it for { $took } after that. These packets do not show what { $to } deleted.
 explains-one-sided-newer = { $to } went over to a newer SA. ESP of { $who } came on its old one for { $took } after that, and nothing of it was answered: { $to } has probably dropped the old SA, which checks by IKE do not show.
+explains-sa-of-others = { $who } sent { $count } packets of these hosts in the SA that carries others, and { $to } has an SA for each of the two: it drops what comes in the SA of another network (RFC 4301 §5.2).
 explains-one-sided-alone = nothing comes back on the SA on which { $who } sends, and ESP of { $to } goes on upon an older one: { $to } does not have the newer one, or no longer. These packets do not show which.
 explains-one-sided-asked = { $to } asked for a new SA and got its answer. Nothing that { $who } sent on it was heeded, and { $to } goes on upon the old SA alone: it probably does not have the new one.
 explains-answered-elsewhere = ESP or IKE went to { $from } and came back with the source { $to }: a NAT, a firewall or the other end drops such packets as a stranger's.
@@ -524,6 +526,7 @@ cure-one-sided = { $known ->
    *[read] at { $who }, delete that SA or let it renew (strongSwan: `swanctl --terminate --child-id`), and see in the log of { $to } why it deleted it
 }. Two pairs of SAs beside each other come of both ends setting up, or of reauthentication: let one end alone begin (strongSwan: `start_action`, no `close_action = start`), and see `unique`.
 cure-one-sided-newer = at { $who }, delete the old SA (press reconnect, clear its SAs), and let it use the newest one and heed INITIAL-CONTACT. At { $to }, send a Delete before SAs are cleared, and let a ping through the tunnel watch it instead of IKE's checks.
+cure-sa-of-others = at { $who }, clear the SAs of this network and set them up again; give each network its own policy (strongSwan: an own `reqid`), and update { $who }. The rekeys are not the cause.
 cure-one-sided-asked = let { $who } begin the renewals (raise the limits of the SA at { $to }), update { $to }, and see in its log why it did not take the SA (an invalid SPI?). Until then: clear the SAs at { $to }.
 cure-answered-elsewhere = let { $who } answer from the address that was asked: a route for each source address (`ip rule add from { $from }`, a table for each line), or bind IKE to it (strongSwan: `local_addrs`, `left`); or let the other end ask { $to }. The rekeys are not the cause.
 cure-answered-at-port = use another network at { $who }, or a NAT there that gives IKE and ESP one port (switch off its IPsec passthrough or ALG). The rekeys are not the cause.

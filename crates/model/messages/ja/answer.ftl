@@ -7,7 +7,11 @@ client-of-tunnel = { $client }（トンネル { $tunnel }）
 
 ## 2 行目
 
-headline-more = { $direction }（{ $transfer }）の遅れ: { $to } { $lost }、リキー（鍵更新）{ $used } 回中 { $hurt } 回で { $cost }
+headline-more = { $direction }（{ $transfer }）の遅れ: { $to } { $lost }、リキー（鍵更新）{ $rekeys ->
+    [none] なし
+    [harmless] による停止なし
+   *[hurt] { $used } 回中 { $hurt } 回で { $cost }
+}
 lost-to = { $label }
 why-cause = { $cause }{ $several ->
     [no] {""}

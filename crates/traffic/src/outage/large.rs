@@ -212,6 +212,7 @@ mod tests {
         lacks: false,
         asked: 0,
         full: false,
+        unheard: false,
     };
 
     fn at(ms: i64) -> Timestamp {

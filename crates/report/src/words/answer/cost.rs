@@ -6,7 +6,7 @@ use crate::words::focus::Focus;
 use crate::words::{clean, format, lost_to};
 use rekeyscope_impact::answer::ToldCost;
 use rekeyscope_impact::tell::account::amount;
-use rekeyscope_model::analysis::{AccountLine, Impact, Ledger};
+use rekeyscope_model::analysis::{AccountLine, Impact, Ledger, Verdict};
 
 /// The answer of what rekeys cost.
 pub(super) fn of_cost(focus: &Focus, told: &ToldCost<'_>) -> Answer {
@@ -30,9 +30,15 @@ fn lost_more(focus: &Focus, headline: &Impact, (line, ledger): (&AccountLine, &L
     let (lost, cost) = (seconds(line.lost_seconds), seconds(ledger.cost_seconds));
     let transfer = seconds(ledger.seconds);
     let to = lost_to(t, line.label);
+    let rekeys = match headline.verdict {
+        Verdict::NoRekeys => "none",
+        verdict if verdict.is_harmless() => "harmless",
+        _ => "hurt",
+    };
     fill!(
         t,
         "headline-more",
+        rekeys,
         direction,
         lost,
         transfer,
