@@ -6,7 +6,6 @@ use rekeyscope_impact::account::{Death, Surroundings};
 use rekeyscope_impact::explain::{is_at_rest, row_of};
 use rekeyscope_ipsec::rekey::attempt::FIRST_REPEAT_NANOS;
 use rekeyscope_ipsec::rekey::slot;
-use rekeyscope_ipsec::sa::association::Association;
 use rekeyscope_ipsec::sa::tunnel::{Side, TunnelIndex};
 use rekeyscope_ipsec::sa::whereabouts::ChangeKind;
 use rekeyscope_model::analysis::{Attempt, AttemptOutcome, ExplanationCause, FlowTcp, Outage};
@@ -74,10 +73,8 @@ const GROWING: i64 = 2;
 /// asked before, its limit, and what it had carried, is not known.
 pub(super) fn first_asked((tunnel, direction): Side, known: Known<'_>) -> Option<Timestamp> {
     let record = known.record;
-    let associations = record.sas.associations();
-    let own = record.sas.of_tunnel(tunnel).iter().map(|&sa| &associations[sa]);
-    let used = own.filter(|a| a.direction == direction && a.first.is_some());
-    let first: &Association = used.min_by_key(|a| a.first)?;
+    let own = record.sas_of(tunnel).filter(|a| a.direction == direction);
+    let first = own.filter(|a| a.first.is_some()).min_by_key(|a| a.first)?;
     let attempts = known.attempts.iter();
     let asked = attempts.filter(|a| a.tunnel == tunnel);
     // Every SA begins at 1 (RFC 4303 §3.3.3), which says enough where no request was to be seen.

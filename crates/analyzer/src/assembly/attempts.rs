@@ -113,7 +113,7 @@ fn outage(record: &Record, index: usize, seen: &OutageSeen) -> Outage {
     Outage {
         index,
         tunnel,
-        direction: record.tunnels.tunnels[tunnel].published(interval.facts.direction),
+        direction: record.published((tunnel, interval.facts.direction)),
         start: interval.from,
         end: (!open || undelivered.over).then_some(interval.to),
         seconds: interval.to.seconds_since(interval.from),

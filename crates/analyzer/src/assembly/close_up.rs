@@ -168,15 +168,10 @@ impl CloseUpDescription<'_> {
                 by.push((m.src, sent));
             }
             let own = by.iter().rev().find(|(src, _)| *src == m.src);
-            let receiver = if m.src == e.initiator {
-                e.responder
-            } else {
-                e.initiator
-            };
             all.push(CloseUpMessage {
                 ms: self.ms(m.time),
                 frame: m.frame,
-                direction: ends.published(ends.direction_to(receiver)),
+                direction: ends.published(ends.direction_to(e.other_than(m.src))),
                 exchange,
                 message: own.map_or(sent, |(_, number)| *number),
                 retransmission: m.retransmission,

@@ -257,15 +257,10 @@ pub(super) fn file(piece: &CapturePiece) -> CaptureFile {
 }
 
 fn tunnels(record: &Record) -> Vec<Tunnel> {
-    let exchanges = record.timeline.exchanges();
     let mut ike_sas: BTreeMap<usize, Vec<&timeline::IkeSa>> = BTreeMap::new();
-    for (exchange, tunnel) in exchanges.iter().zip(&record.exchange_tunnels) {
-        if let (Some(tunnel), Some(sa)) = (tunnel, exchange.ike_sa) {
-            ike_sas
-                .entry(*tunnel)
-                .or_default()
-                .push(&record.timeline.ike_sas()[sa]);
-        }
+    for (tunnel, exchange) in record.exchanges() {
+        let own = exchange.ike_sa.map(|sa| &record.timeline.ike_sas()[sa]);
+        ike_sas.entry(tunnel).or_default().extend(own);
     }
     let describe = |(id, t): (usize, &rekeyscope_ipsec::sa::tunnel::Tunnel)| {
         let own = ike_sas.get(&id).map_or(&[][..], Vec::as_slice);
@@ -424,7 +419,7 @@ fn overlap_ms(s: &Succession) -> Option<f64> {
 fn flows(record: &Record, mut measured: MeasuredFlows) -> Vec<Flow> {
     let flows = record.flows.flows().into_iter();
     let published = |(connection, flow): (ConnectionId, Flow)| Flow {
-        direction: record.tunnels.tunnels[flow.tunnel].published(flow.direction),
+        direction: record.published((flow.tunnel, flow.direction)),
         tcp: measured.remove(&(connection, slot(flow.direction))),
         ..flow
     };

@@ -236,7 +236,7 @@ fn judge_traffic(known: Known<'_>, side: Side, carried: Option<CarriedLine>) -> 
         .collect();
     of_tunnel.sort_unstable();
     let readable = record.meters.inner_is_whole(tunnel, direction);
-    let published_direction = record.tunnels.tunnels[tunnel].published(direction);
+    let published_direction = record.published(side);
     let mut about = JudgedDirection {
         tunnel,
         direction: published_direction,
@@ -458,8 +458,7 @@ fn counted_per_byte(record: &Record, (tunnel, direction): Side, book: &LedgerBoo
     if !record.meters.inner_is_whole(tunnel, direction) || book.bytes == 0 {
         return 1.0;
     }
-    let own = record.sas.associations().iter();
-    let own = own.filter(|a| a.tunnel == tunnel && a.direction == direction);
+    let own = record.sas_of(tunnel).filter(|a| a.direction == direction);
     let inner: u64 = own.map(|a| a.counters.inner_bytes).sum();
     inner as f64 / book.bytes as f64
 }

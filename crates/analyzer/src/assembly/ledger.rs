@@ -207,12 +207,8 @@ fn outages((tunnel, direction): Side, known: Known<'_>) -> Vec<Interval<usize>> 
 
 /// Times at which SAs of the tunnel carried their first packet, in order.
 fn new_sas(record: &Record, tunnel: TunnelIndex) -> Vec<Timestamp> {
-    let associations = record.sas.associations();
-    let own = record.sas.of_tunnel(tunnel).iter();
-    let mut times: Vec<Timestamp> = own
-        .filter_map(|&sa| associations[sa].first)
-        .map(|f| f.0)
-        .collect();
+    let firsts = record.sas_of(tunnel).filter_map(|sa| sa.first);
+    let mut times: Vec<Timestamp> = firsts.map(|first| first.0).collect();
     times.sort_unstable();
     times
 }

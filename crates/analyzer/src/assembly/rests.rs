@@ -60,11 +60,9 @@ struct RestFinder<'a> {
 
 impl<'a> RestFinder<'a> {
     fn new(record: &'a Record, tunnel: TunnelIndex, attempts: &[Attempt], outages: &'a [Outage]) -> Self {
-        let exchanges = record.timeline.exchanges().iter().zip(&record.exchange_tunnels);
-        let own = exchanges.filter(|(_, of)| **of == Some(tunnel)).map(|(e, _)| e);
         let mut busy: Vec<Busy> = Vec::new();
         let (mut talks, mut ike_sas_begin) = (Vec::new(), Vec::new());
-        for exchange in own {
+        for (_, exchange) in record.exchanges().filter(|(of, _)| *of == tunnel) {
             let Some((from, to)) = exchange.first_time().zip(exchange.last_time()) else {
                 continue;
             };
@@ -130,7 +128,7 @@ impl<'a> RestFinder<'a> {
     }
 
     fn is_rest(&self, quiet: &Quiet, direction: Direction, round_trip: i64) -> bool {
-        let direction = self.record.tunnels.tunnels[self.tunnel].published(direction);
+        let direction = self.record.published((self.tunnel, direction));
         let outages = self.outages.iter().filter(|o| {
             let lasts = o.start < quiet.to && o.end.is_none_or(|end| end > quiet.from);
             o.direction == direction && lasts

@@ -56,16 +56,10 @@ pub(super) type HeardIke = HashMap<(TunnelIndex, usize), Vec<(Timestamp, u64)>>;
 
 pub(super) fn heard(record: &Record) -> HeardIke {
     let mut heard = HeardIke::default();
-    for (exchange, tunnel) in record.timeline.exchanges().iter().zip(&record.exchange_tunnels) {
-        let Some(tunnel) = *tunnel else { continue };
+    for (tunnel, exchange) in record.exchanges() {
         for message in &exchange.records {
             // A message goes away from its sender; who else moved is known to the table of tunnels.
-            let other = if message.src == exchange.initiator {
-                exchange.responder
-            } else {
-                exchange.initiator
-            };
-            let towards = record.tunnels.tunnels[tunnel].direction_to(other);
+            let towards = record.tunnels.tunnels[tunnel].direction_to(exchange.other_than(message.src));
             let own = heard.entry((tunnel, slot(towards))).or_default();
             own.push((message.time, message.frame));
         }
@@ -86,7 +80,7 @@ fn sas(found: Explored<'_>, by_exchange: &HashMap<usize, usize>) -> Vec<SaInScen
         .iter()
         .map(|a| SaInScene {
             tunnel: a.tunnel,
-            direction: record.tunnels.tunnels[a.tunnel].published(a.direction),
+            direction: record.published((a.tunnel, a.direction)),
             spi: a.spi,
             used: a.used(),
             sent: a.sequence.highest().and_then(|number| {
@@ -211,8 +205,7 @@ struct PathWaits(HashMap<(TunnelIndex, Option<IpAddr>), i64>);
 impl PathWaits {
     fn of(record: &Record) -> Self {
         let mut shortest: HashMap<(TunnelIndex, Option<IpAddr>), i64> = HashMap::default();
-        for (exchange, tunnel) in record.timeline.exchanges().iter().zip(&record.exchange_tunnels) {
-            let Some(tunnel) = *tunnel else { continue };
+        for (tunnel, exchange) in record.exchanges() {
             let waits: Vec<i64> = waits(exchange).collect();
             let least = match waits[..] {
                 [one] => Some(one),
@@ -277,7 +270,7 @@ fn outage(record: &Record, heard: &HeardIke, interval: &Interval) -> OutageInSce
     let association = sa.and_then(|sa| record.sas.associations().get(sa));
     OutageInScene {
         tunnel,
-        direction: record.tunnels.tunnels[tunnel].published(interval.facts.direction),
+        direction: record.published((tunnel, interval.facts.direction)),
         inner: record.traffic.addresses(interval),
         from: interval.from,
         to: interval.to,

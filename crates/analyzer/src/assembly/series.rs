@@ -36,7 +36,7 @@ pub(crate) fn series(
             if let Some(runs) = arrived.get(&(tunnel, internal)) {
                 fill(&mut inner_new_bytes, runs, (series.start(), bin_nanos));
             }
-            let direction = record.tunnels.tunnels[tunnel].published(internal);
+            let direction = record.published((tunnel, internal));
             tunnels.push(TunnelSeries {
                 tunnel,
                 direction,
@@ -111,7 +111,7 @@ fn windows(
                 continue;
             };
             let from = succession.started.unwrap_or(switched).plus_nanos(-BEFORE_NANOS);
-            let direction = record.tunnels.tunnels[succession.tunnel].published(internal);
+            let direction = record.published((succession.tunnel, internal));
             let series = record.meters.counted(succession.tunnel, internal);
             let to = switched.plus_nanos(AFTER_NANOS);
             let mut window = series.and_then(|s| s.window(rekey.index, direction, (from, to)));

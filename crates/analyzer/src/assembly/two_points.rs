@@ -21,7 +21,6 @@ pub fn point_trace(
     pieces: &[CapturePiece],
 ) -> PointTrace {
     let point = record.point.take().unwrap_or_default();
-    let tunnels = &record.tunnels.tunnels;
     let associations = record.sas.associations().iter();
     let sas = associations.map(|a| PointSa {
         id: SaId {
@@ -31,12 +30,12 @@ pub fn point_trace(
         },
         src: a.src,
         tunnel: a.tunnel,
-        direction: tunnels[a.tunnel].published(a.direction),
+        direction: record.published((a.tunnel, a.direction)),
         left_out: !record.wants(a.tunnel),
     });
     let kept = point.messages.iter().filter(|m| record.wants(m.tunnel));
     let messages = kept.map(|m| PointMessage {
-        direction: tunnels[m.tunnel].published(m.direction),
+        direction: record.published((m.tunnel, m.direction)),
         ..*m
     });
     PointTrace {

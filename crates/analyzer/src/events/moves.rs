@@ -23,10 +23,8 @@ type Exchanges<'a> = HashMap<TunnelIndex, Vec<&'a Exchange>>;
 
 fn exchanges(record: &Record) -> Exchanges<'_> {
     let mut all = Exchanges::new();
-    for (exchange, tunnel) in record.timeline.exchanges().iter().zip(&record.exchange_tunnels) {
-        if let Some(tunnel) = tunnel {
-            all.entry(*tunnel).or_default().push(exchange);
-        }
+    for (tunnel, exchange) in record.exchanges() {
+        all.entry(tunnel).or_default().push(exchange);
     }
     all
 }
@@ -111,9 +109,7 @@ impl OneWay<'_> {
 }
 
 fn half<'a>(record: &'a Record, exchanges: &Exchanges<'_>, tunnel: TunnelIndex) -> Option<OneWay<'a>> {
-    let associations = record.sas.associations();
-    let own = record.sas.of_tunnel(tunnel).iter().map(|&sa| &associations[sa]);
-    let used = || own.clone().filter(|sa| sa.first.is_some());
+    let used = || record.sas_of(tunnel).filter(|sa| sa.first.is_some());
     let first = used().min_by_key(|sa| sa.first)?;
     let last = used().filter_map(|sa| sa.last).max()?.0;
     let one_way = used().all(|sa| sa.direction == first.direction);

@@ -56,11 +56,7 @@ pub(crate) fn replaced(record: &Record, events: &[Event], ends: Timestamp) -> Ve
 fn took_over(record: &Record, delete: &Event, ends: Timestamp) -> Option<GoneOver> {
     let at = delete.time;
     let (old, tunnels) = (delete.tunnel?, &record.tunnels.tunnels);
-    let is_sealed = |tunnel: TunnelIndex| {
-        let all = record.sas.of_tunnel(tunnel).iter();
-        let mut own = all.map(|&sa| &record.sas.associations()[sa]);
-        own.all(|sa| sa.inner_ends().is_empty())
-    };
+    let is_sealed = |tunnel| record.sas_of(tunnel).all(|sa| sa.inner_ends().is_empty());
     let last = |direction| record.traffic.last_esp((old, direction));
     let stops = |direction| last(direction).is_some_and(|last| last <= at.plus_nanos(LONGEST_ACK_DELAY));
     if !Direction::BOTH.into_iter().all(stops) || !is_sealed(old) {

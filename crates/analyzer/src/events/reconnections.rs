@@ -156,10 +156,8 @@ fn seen(record: &Record) -> Vec<SeenTunnel> {
             own.take(first, last.map(|(time, _)| time));
         }
     }
-    for (exchange, tunnel) in record.timeline.exchanges().iter().zip(&record.exchange_tunnels) {
-        let Some(own) = tunnel.and_then(|tunnel| seen.get_mut(tunnel)) else {
-            continue;
-        };
+    for (tunnel, exchange) in record.exchanges() {
+        let own = &mut seen[tunnel];
         for message in &exchange.records {
             let of_client = (message.src == own.client).then_some(message.time);
             own.take((message.time, message.frame), of_client);

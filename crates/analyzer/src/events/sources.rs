@@ -140,10 +140,7 @@ impl<'a> EventSources<'a> {
 
     /// SAs of a tunnel that carried packets.
     pub(super) fn used(&self, tunnel: TunnelIndex) -> impl Iterator<Item = &'a Association> {
-        let associations = self.evidence.associations;
-        let own = self.record.sas.of_tunnel(tunnel).iter();
-        own.map(move |&sa| &associations[sa])
-            .filter(|a| a.first.is_some())
+        self.record.sas_of(tunnel).filter(|a| a.first.is_some())
     }
 
     /// SAs of a side that carried packets.

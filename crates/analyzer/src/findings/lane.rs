@@ -41,10 +41,8 @@ impl<'a> Lane<'a> {
     }
 
     pub(crate) fn associations(&self) -> impl Iterator<Item = &'a Association> {
-        let (sas, direction) = (&self.record.sas, self.direction);
-        sas.of_tunnel(self.tunnel)
-            .iter()
-            .map(|&sa| &sas.associations()[sa])
-            .filter(move |a| a.direction == direction)
+        let (record, direction) = (self.record, self.direction);
+        let own = record.sas_of(self.tunnel);
+        own.filter(move |a| a.direction == direction)
     }
 }

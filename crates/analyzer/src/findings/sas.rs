@@ -30,8 +30,8 @@ impl Lane<'_> {
 
 /// Pairs that were negotiated and never used although older ones were, behind that; the newest one left out (it may be used later).
 pub(crate) fn unused_sas(record: &Record, tunnel: TunnelIndex) -> Option<Finding> {
-    let (associations, exchanges) = (record.sas.associations(), record.timeline.exchanges());
-    let own = || record.sas.of_tunnel(tunnel).iter().map(|&sa| &associations[sa]);
+    let exchanges = record.timeline.exchanges();
+    let own = || record.sas_of(tunnel);
     let of = |d: usize| own().filter(move |a| slot(a.direction) == d);
     if !(0..2).all(|d| of(d).any(|a| a.first.is_some())) {
         return None; // the packets of a direction went past the capture point

@@ -8,12 +8,13 @@ use crate::pipeline::options::Options;
 use crate::pipeline::point::PointRecord;
 use crate::traffic::{Connections, FlowTable, Meters, TrafficReading};
 use rekeyscope_capture::framing::{CutPackets, FirstFragments, IncompleteIke};
-use rekeyscope_ipsec::ike::timeline::Timeline;
+use rekeyscope_ipsec::ike::timeline::{Exchange, Timeline};
 use rekeyscope_ipsec::rekey::{Evidence, Snapshot};
+use rekeyscope_ipsec::sa::association::Association;
 use rekeyscope_ipsec::sa::database::SaDatabase;
-use rekeyscope_ipsec::sa::tunnel::{TunnelIndex, TunnelTable};
+use rekeyscope_ipsec::sa::tunnel::{Side, TunnelIndex, TunnelTable};
 use rekeyscope_keylog::{KeyMaterial, KeyOrigin, KeyRoad};
-use rekeyscope_model::analysis::KeyFile;
+use rekeyscope_model::analysis::{Direction, KeyFile};
 use rekeyscope_model::diagnostic::Diagnostics;
 use rekeyscope_model::secret::SecretBytes;
 use rekeyscope_model::spi::Spi;
@@ -110,6 +111,23 @@ impl Record {
             (*first, *last) = (time.min(*first), time.max(*last));
         }
         deletes
+    }
+
+    /// The exchanges of the timeline, each with its tunnel.
+    pub(crate) fn exchanges(&self) -> impl Iterator<Item = (TunnelIndex, &Exchange)> {
+        let all = self.timeline.exchanges().iter().zip(&self.exchange_tunnels);
+        all.filter_map(|(exchange, tunnel)| Some(((*tunnel)?, exchange)))
+    }
+
+    /// The SAs of a tunnel in order of appearance.
+    pub(crate) fn sas_of(&self, tunnel: TunnelIndex) -> impl Iterator<Item = &Association> + Clone {
+        let own = self.sas.of_tunnel(tunnel).iter();
+        own.map(|&sa| &self.sas.associations()[sa])
+    }
+
+    /// The document's direction for that of a side.
+    pub(crate) fn published(&self, (tunnel, direction): Side) -> Direction {
+        self.tunnels.tunnels[tunnel].published(direction)
     }
 
     /// The tables that rekeys are recognised by.

@@ -127,6 +127,15 @@ impl Exchange {
         (first, last)
     }
 
+    /// The other end of the exchange.
+    pub fn other_than(&self, end: IpAddr) -> IpAddr {
+        if end == self.initiator {
+            self.responder
+        } else {
+            self.initiator
+        }
+    }
+
     /// The exchange that a message begins.
     pub(super) fn begin(
         header: &IkeHeader,

@@ -119,8 +119,7 @@ impl Analyzer {
         let record = &self.record;
         let around = self.nested.carriers.iter();
         let around = around.filter(|&&t| self.nested.chosen_inside && !record.wants(t));
-        let sas = around.flat_map(|&tunnel| record.sas.of_tunnel(tunnel));
-        let sas = sas.map(|&sa| &record.sas.associations()[sa]);
+        let sas = around.flat_map(|&tunnel| record.sas_of(tunnel));
         let closed = sas.filter(|a| a.counters.opened < a.counters.packets);
         closed.map(|a| {
             (
