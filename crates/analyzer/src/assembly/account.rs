@@ -17,24 +17,18 @@ use std::collections::HashMap;
 pub(crate) type MeasuredFlows = HashMap<(ConnectionId, usize), FlowTcp>;
 
 /// Events around a direction that its account needs.
-pub(super) fn surroundings((tunnel, direction): Side, known: Known<'_>) -> Surroundings {
+pub(super) fn surroundings(side: Side, known: Known<'_>) -> Surroundings {
     let record = known.record;
-    let published = record.tunnels.tunnels[tunnel].published(direction);
-    let ends = record.totals.last_time.unwrap_or_default();
-    let own = known
-        .outages
-        .iter()
-        .filter(|o| (o.tunnel, o.direction) == (tunnel, published));
-    let explained: Vec<Timestamp> = own.filter(|o| is_explained(o)).map(|o| o.start).collect();
-    let asked = first_asked((tunnel, direction), known);
+    let mut explained = known.outages_of(side).filter(|o| is_explained(o));
+    let asked = first_asked(side, known);
     Surroundings {
-        holes: record.diagnosis.holes_of(tunnel),
-        moves: moves(record, tunnel),
-        rests: known.rests.get(&(tunnel, direction)).cloned().unwrap_or_default(),
-        died: died(known, (tunnel, published), ends),
-        first_asked: asked.filter(|asked| !explained.iter().any(|start| start < asked)),
-        first_delivered: asked.and_then(|_| record.traffic.first_delivered((tunnel, direction))),
-        left_open: left_open((tunnel, direction), known),
+        holes: record.diagnosis.holes_of(side.0),
+        moves: moves(record, side.0),
+        rests: known.rests.get(&side).cloned().unwrap_or_default(),
+        died: died(known, side),
+        first_asked: asked.filter(|asked| !explained.any(|outage| outage.start < *asked)),
+        first_delivered: asked.and_then(|_| record.traffic.first_delivered(side)),
+        left_open: left_open(side, known),
     }
 }
 
@@ -46,23 +40,20 @@ fn moves(record: &Record, tunnel: TunnelIndex) -> Vec<Timestamp> {
 }
 
 /// The requests in vain after the last renewal, and an outage that nothing ended.
-fn died(known: Known<'_>, (tunnel, published): Side, ends: Timestamp) -> Option<Death> {
-    let attempts = || known.attempts.iter().filter(|a| a.tunnel == tunnel);
+fn died(known: Known<'_>, side: Side) -> Option<Death> {
+    let attempts = || known.attempts_of(side.0);
     let renewed = attempts()
         .filter(|a| a.outcome == AttemptOutcome::Completed)
         .map(|a| a.last_time)
         .max();
     let vain = attempts().filter(|a| a.outcome.failed() && renewed.is_none_or(|t| a.last_time > t));
-    let own = |o: &&Outage| {
-        let is_of_transfer = !o.explanation.as_ref().is_some_and(is_at_rest);
-        (o.tunnel, o.direction) == (tunnel, published) && o.end.is_none() && is_of_transfer
-    };
-    let open = known.outages.iter().filter(own).map(|o| (o.start, o.start));
+    let is_open = |o: &&Outage| o.end.is_none() && !o.explanation.as_ref().is_some_and(is_at_rest);
+    let open = known.outages_of(side).filter(is_open).map(|o| (o.start, o.start));
     let spans: Vec<(Timestamp, Timestamp)> = vain.map(|a| (a.first_time, a.last_time)).chain(open).collect();
     Some(Death {
         from: spans.iter().map(|s| s.0).min()?,
         last_asked: spans.iter().map(|s| s.1).max()?,
-        ends,
+        ends: known.record.totals.last_time.unwrap_or_default(),
     })
 }
 
@@ -75,8 +66,7 @@ pub(super) fn first_asked((tunnel, direction): Side, known: Known<'_>) -> Option
     let record = known.record;
     let own = record.sas_of(tunnel).filter(|a| a.direction == direction);
     let first = own.filter(|a| a.first.is_some()).min_by_key(|a| a.first)?;
-    let attempts = known.attempts.iter();
-    let asked = attempts.filter(|a| a.tunnel == tunnel);
+    let asked = known.attempts_of(tunnel);
     // Every SA begins at 1 (RFC 4303 §3.3.3), which says enough where no request was to be seen.
     let is_whole = first.sequence.missing_at_start() == 0 && asked.clone().next().is_none();
     if first.exchange.is_some() || is_whole {
@@ -92,13 +82,10 @@ pub(super) fn first_asked((tunnel, direction): Side, known: Known<'_>) -> Option
 }
 
 /// From when on nothing is delivered up to the end of the capture, where nothing in it says that this is for good.
-pub(super) fn left_open((tunnel, direction): Side, known: Known<'_>) -> Option<Timestamp> {
-    let record = known.record;
-    let ends = record.totals.last_time?;
-    let published = record.tunnels.tunnels[tunnel].published(direction);
-    let mut open = known.outages.iter().filter(|o| o.end.is_none());
-    let Some(outage) = open.find(|o| (o.tunnel, o.direction) == (tunnel, published)) else {
-        return record.traffic.open_since((tunnel, direction), ends);
+pub(super) fn left_open(side: Side, known: Known<'_>) -> Option<Timestamp> {
+    let ends = known.record.totals.last_time?;
+    let Some(outage) = known.outages_of(side).find(|o| o.end.is_none()) else {
+        return known.record.traffic.open_since(side, ends);
     };
     let is_of_it = |a: &&Attempt| a.outage.as_ref().is_some_and(|o| o.index == outage.index);
     let mut attempts = known.attempts.iter().filter(is_of_it);

@@ -176,3 +176,17 @@ pub(crate) struct Known<'a> {
     /// The child SAs that are judged, where not all of a tunnel are.
     pub(crate) lineage: Option<&'a ChildLineage>,
 }
+
+impl<'a> Known<'a> {
+    /// Outages of a side.
+    pub(super) fn outages_of(self, (tunnel, direction): Side) -> impl Iterator<Item = &'a Outage> + Clone {
+        let of = (tunnel, self.record.published((tunnel, direction)));
+        let all = self.outages.iter();
+        all.filter(move |o| (o.tunnel, o.direction) == of)
+    }
+
+    /// Attempts of a tunnel.
+    pub(super) fn attempts_of(self, tunnel: TunnelIndex) -> impl Iterator<Item = &'a Attempt> + Clone {
+        self.attempts.iter().filter(move |a| a.tunnel == tunnel)
+    }
+}

@@ -171,10 +171,8 @@ impl<'a> Unacknowledged<'a> {
         let back = alone.until.zip(sent_at(until));
         let back = back.map(|((time, frame), (sa, _))| (sa, time, frame));
         let undelivered = Undelivered {
-            swallowed: u32::try_from(alone.count).unwrap_or(u32::MAX),
             attempts: u32::try_from(alone.tries).unwrap_or(u32::MAX),
-            dead: Some((event.time, alone.last.1)),
-            ..Undelivered::shown(CarriedKind::Unread, ShownBy::Swallowed)
+            ..swallowed(CarriedKind::Unread, alone.count, (event.time, alone.last.1))
         };
         let begin = (event.time, event.frame);
         let mut stood = without_sa(sent_at(event.time)?, begin, (back, until), undelivered)?;
@@ -188,10 +186,7 @@ impl<'a> Unacknowledged<'a> {
             |(_, sa): &(SaIndex, &Association)| sa.last.is_some_and(|last| Some(last.0) == event.until);
         let own = self.named(event).find(ends_then)?;
         let (last, side) = (own.1.last?, (own.1.tunnel, own.1.direction));
-        let undelivered = Undelivered {
-            dead: Some((event.time, last.0)),
-            ..Undelivered::shown(CarriedKind::Datagrams, ShownBy::Swallowed)
-        };
+        let undelivered = swallowed(CarriedKind::Datagrams, 0, (event.time, last.0));
         let back = self.first_after(side, last.0);
         let stood = without_sa(own, (event.time, event.frame), (back, self.ends), undelivered)?;
         (!self.is_acknowledged(side)).then_some(stood)
@@ -205,11 +200,8 @@ impl<'a> Unacknowledged<'a> {
         let until = self.found.events.iter().find(is_it)?.until?;
         let above = step.until.map(|(time, frame)| (index, time, frame));
         let back = above.or_else(|| self.first_packets(side).find(|(_, time, _)| *time == until));
-        let undelivered = Undelivered {
-            swallowed: u32::try_from(step.packets).unwrap_or(u32::MAX),
-            dead: Some((step.begin.0, step.last.min(until))),
-            ..Undelivered::shown(CarriedKind::Datagrams, ShownBy::Swallowed)
-        };
+        let dead = (step.begin.0, step.last.min(until));
+        let undelivered = swallowed(CarriedKind::Datagrams, step.packets, dead);
         let stood = without_sa((index, sa), step.begin, (back, until), undelivered)?;
         (!self.is_acknowledged(side)).then_some(stood)
     }
@@ -313,11 +305,7 @@ impl<'a> Unacknowledged<'a> {
     /// alone damaged them.
     fn damaged(&self, side: Side, run: &DamagedRun) -> Option<Interval> {
         let sa = self.found.record.sas.associations().get(run.sa)?;
-        let undelivered = Undelivered {
-            swallowed: u32::try_from(run.packets).unwrap_or(u32::MAX),
-            dead: Some((run.first.0, run.last)),
-            ..Undelivered::shown(CarriedKind::Unread, ShownBy::Swallowed)
-        };
+        let undelivered = swallowed(CarriedKind::Unread, run.packets, (run.first.0, run.last));
         let stood = without_sa((run.sa, sa), run.first, (run.until, self.ends), undelivered)?;
         (!run.goes_on() || !self.is_acknowledged(side)).then_some(stood)
     }
@@ -363,6 +351,15 @@ impl<'a> Unacknowledged<'a> {
 /// Datagrams that no packet shows to be lost.
 fn unseen() -> Undelivered {
     Undelivered::shown(CarriedKind::Datagrams, ShownBy::ControlPlane)
+}
+
+/// So many packets that came and that their receiver drops, from the first to the last time of `dead`.
+fn swallowed(carried: CarriedKind, packets: u64, dead: (Timestamp, Timestamp)) -> Undelivered {
+    Undelivered {
+        swallowed: u32::try_from(packets).unwrap_or(u32::MAX),
+        dead: Some(dead),
+        ..Undelivered::shown(carried, ShownBy::Swallowed)
+    }
 }
 
 /// Tells whether a sender went on at its pace up to a switch, and no longer than the path carries what was under way: a pause of three packets

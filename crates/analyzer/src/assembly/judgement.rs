@@ -413,8 +413,7 @@ fn is_of_lineage(known: Known<'_>, rekey: usize) -> bool {
 /// Renewals of a tunnel whose SAs no packet used.
 fn unused_renewals(known: Known<'_>, tunnel: usize) -> usize {
     let unused = |a: &&Attempt| a.outcome == AttemptOutcome::CompletedUnused && a.rekey.is_none();
-    let own = known.attempts.iter().filter(|a| a.tunnel == tunnel);
-    own.filter(unused).count()
+    known.attempts_of(tunnel).filter(unused).count()
 }
 
 fn transfer(span: &TransferSpan) -> TransferImpact {

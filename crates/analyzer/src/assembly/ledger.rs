@@ -10,7 +10,7 @@ use rekeyscope_ipsec::sa::tunnel::{Side, TunnelIndex};
 use rekeyscope_ipsec::sa::volume::{self, volume_sent};
 use rekeyscope_model::analysis::{
     Attempt, AttemptOutcome, ExplanationCause, Ledger, LedgerBasis, LedgerDown, LedgerInterval, LedgerRekey,
-    LedgerSlow, Outage,
+    LedgerSlow,
 };
 use rekeyscope_model::time::{Timestamp, millis, seconds};
 use rekeyscope_traffic::{Interval, TransmissionRun};
@@ -30,14 +30,14 @@ pub(super) struct LedgerEvents {
 }
 
 impl LedgerEvents {
-    pub(super) fn of((tunnel, direction): Side, known: Known<'_>) -> Self {
-        let (rekeys, collided) = rekeys((tunnel, direction), known);
+    pub(super) fn of(side: Side, known: Known<'_>) -> Self {
+        let (rekeys, collided) = rekeys(side, known);
         LedgerEvents {
             rekeys,
             collided,
-            failed: failed(tunnel, known),
-            outages: outages((tunnel, direction), known),
-            holes: known.record.diagnosis.holes_of(tunnel),
+            failed: failed(side.0, known),
+            outages: outages(side, known),
+            holes: known.record.diagnosis.holes_of(side.0),
         }
     }
 }
@@ -152,7 +152,7 @@ fn expired(record: &Record, succession: &Succession) -> Option<Timestamp> {
 fn failed(tunnel: TunnelIndex, known: Known<'_>) -> Vec<FailedSpan> {
     let begins = new_sas(known.record, tunnel);
     let next = |from: Timestamp| begins.get(begins.partition_point(|at| *at <= from)).copied();
-    let all = || known.attempts.iter().filter(|a| a.tunnel == tunnel);
+    let all = || known.attempts_of(tunnel);
     let asked_again = |attempt: &Attempt| {
         let mut later =
             all().filter(|a| a.first_time >= attempt.last_time && a.initiator == attempt.initiator);
@@ -176,23 +176,19 @@ fn failed(tunnel: TunnelIndex, known: Known<'_>) -> Vec<FailedSpan> {
     spans
 }
 
-fn outages_of((tunnel, direction): Side, known: Known<'_>) -> impl Iterator<Item = &Outage> {
-    let published = known.record.tunnels.tunnels[tunnel].published(direction);
-    let all = known.outages.iter();
-    all.filter(move |o| (o.tunnel, o.direction) == (tunnel, published))
-}
-
 /// Outages of a direction that the SAs or messages of a renewal explain, and which it ended: cause, begin and end.
 fn stopped_by_renewals(side: Side, known: Known<'_>) -> Vec<(ExplanationCause, Timestamp, Timestamp)> {
-    let costs = outages_of(side, known).filter(|o| is_cost_of_renewal(o, known.attempts, known.rekeys));
+    let costs = known
+        .outages_of(side)
+        .filter(|o| is_cost_of_renewal(o, known.attempts, known.rekeys));
     let told = costs.filter_map(|o| Some((o.explanation.as_ref()?.cause, o.start, o.end?)));
     told.filter(|(cause, ..)| names_renewal(*cause)).collect()
 }
 
 /// The outages of a direction that no renewal cost.
-fn outages((tunnel, direction): Side, known: Known<'_>) -> Vec<Interval<usize>> {
+fn outages(side: Side, known: Known<'_>) -> Vec<Interval<usize>> {
     let ends = known.record.totals.last_time.unwrap_or_default();
-    let own = outages_of((tunnel, direction), known);
+    let own = known.outages_of(side);
     let own = own.filter(|o| !is_cost_of_renewal(o, known.attempts, known.rekeys));
     let mut spans: Vec<Interval<usize>> = own
         .map(|outage| Interval {
