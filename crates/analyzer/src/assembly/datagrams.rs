@@ -7,7 +7,7 @@ use crate::events::{Reconnection, reconnections};
 use crate::pipeline::damaged::DamagedRun;
 use crate::traffic::{PairSeen, PairsSeen};
 use rekeyscope_impact::explain::{DELETE_OF_A_REKEY, uses_up_numbers};
-use rekeyscope_ipsec::rekey::Succession;
+use rekeyscope_ipsec::rekey::{Succession, slot};
 use rekeyscope_ipsec::sa::association::Association;
 use rekeyscope_ipsec::sa::database::SaIndex;
 use rekeyscope_ipsec::sa::tunnel::Side;
@@ -43,6 +43,35 @@ impl<'a> Unacknowledged<'a> {
         let damaged = self.found.record.damaged.runs();
         all.extend(damaged.filter_map(|(side, run)| self.damaged(side, run)));
         all
+    }
+
+    /// Payload goes on beyond the limit of its SA, and is dropped.
+    pub(super) fn beyond_limits(&self) -> Vec<Interval> {
+        self.of_sas(Self::beyond_limit)
+    }
+
+    fn beyond_limit(&self, index: SaIndex, sa: &Association) -> Option<Interval> {
+        let record = self.found.record;
+        let passed = self.limits.passed(sa)?;
+        if self.is_acknowledged((sa.tunnel, sa.direction)) || !record.wants(sa.tunnel) {
+            return None;
+        }
+        let own = slot(sa.direction);
+        let mut renewals = self.found.successions.iter();
+        let renewed = renewals.find(|renewal| renewal.old[own] == Some(index));
+        let back = renewed.and_then(|renewal| {
+            let new = renewal.new[own]?;
+            let (time, frame) = record.sas.associations().get(new)?.first_payload?;
+            Some((new, time, frame))
+        });
+        let (last, frame) = sa.last?;
+        let counters = &sa.counters;
+        let beyond = |limit| counters.inner_bytes.saturating_sub(limit);
+        let over = sa.volume_limit.map_or(0, beyond);
+        let usual = counters.inner_bytes.checked_div(counters.opened).unwrap_or(0);
+        let packets = over.checked_div(usual).unwrap_or(0);
+        let undelivered = swallowed(CarriedKind::Datagrams, packets, (passed, last.max(passed)));
+        without_sa((index, sa), (passed, frame), (back, self.ends), undelivered)
     }
 
     fn of_events(&self, kind: EventKind, of: fn(&Self, &Event) -> Option<Interval>) -> Vec<Interval> {
@@ -391,7 +420,7 @@ fn carries_datagrams(found: Explored<'_>, sa: &Association) -> bool {
 
 /// The stretch in which datagrams have no SA: `stopped`, the time and the last frame before it, up to the first packet on the SA that is
 /// `back`, or to the end. One that is shorter than a timer is none.
-pub(super) fn without_sa(
+fn without_sa(
     (sa, association): (SaIndex, &Association),
     (from, frame): (Timestamp, u64),
     (back, ends): (Option<(SaIndex, Timestamp, u64)>, Timestamp),

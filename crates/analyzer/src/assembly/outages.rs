@@ -1,6 +1,6 @@
 //! Stretches without delivery → outages, each with what explains it.
 
-use crate::assembly::datagrams::{Unacknowledged, without_sa};
+use crate::assembly::datagrams::Unacknowledged;
 use crate::assembly::limits::EnforcedLimits;
 use crate::assembly::scene::{Explored, HeardIke, heard, scene};
 use crate::events::{reconnections, replaced};
@@ -19,7 +19,6 @@ use rekeyscope_model::time::{NANOS_PER_SECOND, Timestamp};
 use rekeyscope_traffic::{
     CarriedKind, INITIAL_RTO, Interval, LEAST_TIMEOUT, ShownBy, Standstill, StandstillKind, Undelivered,
 };
-use std::collections::HashMap;
 use std::net::IpAddr;
 
 /// An attempt this close to the last data that arrived has to do with it: the busy host's scheduling (0.2 s), a queue before the
@@ -41,7 +40,12 @@ pub(crate) fn outages(found: Explored<'_>, stretches: &[Interval]) -> Vec<Outage
     let record = found.record;
     let ends = record.totals.last_time.unwrap_or_default();
     let limits = EnforcedLimits::of(record);
-    let beyond = BeyondLimits { found, ends }.stretches(&limits);
+    let unacknowledged = Unacknowledged {
+        found,
+        limits: &limits,
+        ends,
+    };
+    let beyond = unacknowledged.beyond_limits();
     let messages = heard(record);
     let down = stretches.iter().filter(|interval| {
         matches!(
@@ -53,11 +57,6 @@ pub(crate) fn outages(found: Explored<'_>, stretches: &[Interval]) -> Vec<Outage
     });
     let mut stretches: Vec<Interval> = down.cloned().collect();
     stretches.extend(beyond);
-    let unacknowledged = Unacknowledged {
-        found,
-        limits: &limits,
-        ends,
-    };
     stretches.extend(unacknowledged.stretches());
     let silent = silent_peers(found, &messages, &stretches);
     stretches.extend(silent);
@@ -295,59 +294,6 @@ fn end_of(record: &Record, interval: &Interval) -> OutageEnd {
         },
         (Some(_), (None, Some(new))) if elsewhere(new) => OutageEnd::NewSa,
         (Some(_), _) => OutageEnd::OldSa,
-    }
-}
-
-/// Payload that nobody acknowledges goes on beyond the limit of its SA, and is dropped.
-struct BeyondLimits<'a> {
-    found: Explored<'a>,
-    ends: Timestamp,
-}
-
-impl BeyondLimits<'_> {
-    fn stretches(&self, limits: &EnforcedLimits) -> Vec<Interval> {
-        let record = self.found.record;
-        let mut renewals: HashMap<SaIndex, Option<SaIndex>> = HashMap::new();
-        for succession in self.found.successions {
-            for (old, new) in succession.old.into_iter().zip(succession.new) {
-                if let Some(old) = old {
-                    renewals.entry(old).or_insert(new);
-                }
-            }
-        }
-        let all = record.sas.associations().iter().enumerate();
-        let datagrams =
-            all.filter(|(_, a)| !limits.are_acknowledged(a.tunnel, a.direction) && record.wants(a.tunnel));
-        let stretch = |(sa, association): (SaIndex, &Association)| {
-            let passed = limits.passed(association)?;
-            self.stretch(sa, association, passed, renewals.get(&sa).copied().flatten())
-        };
-        datagrams.filter_map(stretch).collect()
-    }
-
-    fn stretch(
-        &self,
-        sa: SaIndex,
-        association: &Association,
-        passed: Timestamp,
-        renewed: Option<SaIndex>,
-    ) -> Option<Interval> {
-        let associations = self.found.record.sas.associations();
-        let next = renewed.and_then(|new| Some((new, associations.get(new)?.first_payload?)));
-        let (last, last_frame) = association.last?;
-        let counters = &association.counters;
-        let over = association
-            .volume_limit
-            .map_or(0, |limit| counters.inner_bytes.saturating_sub(limit));
-        let usual = counters.inner_bytes.checked_div(counters.opened).unwrap_or(0);
-        let undelivered = Undelivered {
-            swallowed: u32::try_from(over.checked_div(usual).unwrap_or(0)).unwrap_or(u32::MAX),
-            dead: Some((passed, last.max(passed))),
-            ..Undelivered::shown(CarriedKind::Datagrams, ShownBy::Swallowed)
-        };
-        let back = next.map(|(new, (time, frame))| (new, time, frame));
-        let stopped = (passed, last_frame);
-        without_sa((sa, association), stopped, (back, self.ends), undelivered)
     }
 }
 
