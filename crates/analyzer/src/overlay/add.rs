@@ -51,30 +51,14 @@ fn of_csv(analysis: &Analysis, path: &Path) -> Result<Overlay, Error> {
         path.file_stem()
             .map_or_else(String::new, |s| s.to_string_lossy().into_owned())
     });
-    let messages = table.messages;
     Ok(Overlay {
-        name,
-        messages,
-        ..of_points(path, OverlayKind::Samples, table.points)
-    })
-}
-
-/// An overlay of which no more is known than its points.
-fn of_points(path: &Path, kind: OverlayKind, points: Vec<OverlayPoint>) -> Overlay {
-    Overlay {
         path: path.to_string_lossy().into_owned(),
-        kind,
-        name: String::new(),
-        unit: String::new(),
-        tunnel: None,
-        direction: None,
-        clock: None,
-        at_rekeys: Vec::new(),
-        points,
-        comparison: None,
-        sentences: Vec::new(),
-        messages: Vec::new(),
-    }
+        kind: OverlayKind::Samples,
+        name,
+        messages: table.messages,
+        points: table.points,
+        ..Overlay::default()
+    })
 }
 
 fn read(path: &Path) -> Result<Vec<u8>, Error> {
@@ -111,6 +95,8 @@ fn of_iperf3(analysis: &Analysis, path: &Path) -> Result<Overlay, Error> {
     let offset_s = aligned.map_or(0.0, |p| p.offset_s);
     let start = run.start.plus_seconds(offset_s);
     let overlay = Overlay {
+        path: path.to_string_lossy().into_owned(),
+        kind: OverlayKind::Iperf3,
         name: "iperf3".into(),
         unit: "bit/s".into(),
         tunnel: aligned.map(|p| p.tunnel),
@@ -123,7 +109,8 @@ fn of_iperf3(analysis: &Analysis, path: &Path) -> Result<Overlay, Error> {
             aligned: p.is_aligned(),
         }),
         comparison: aligned.and_then(|p| align::compare(&analysis.series, run, p)),
-        ..of_points(path, OverlayKind::Iperf3, points(run, start))
+        points: points(run, start),
+        ..Overlay::default()
     };
     let messages = messages(&overlay, run, placed.as_ref());
     Ok(Overlay { messages, ..overlay })

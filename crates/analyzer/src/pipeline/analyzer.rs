@@ -57,7 +57,7 @@ use std::net::IpAddr;
 const OFFLOAD_BYTES: u32 = 9_100;
 
 /// The pipeline, and what it remembers.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Analyzer {
     record: Record,
     framing: Option<Box<Framing>>,
@@ -100,17 +100,8 @@ impl Analyzer {
             framing: Some(Box::new(Framing::with_esp_ports(&options.esp_ports))),
             framing_ahead: Some(Box::new(Framing::with_esp_ports(&options.esp_ports))),
             nested: NestedFrames::new(&options.esp_ports),
-            streams: TcpStreams::default(),
-            clock: CaptureClock::default(),
-            seen: SeenPackets::default(),
-            duplicates: Duplicates::default(),
-            block: None,
-            batch: Box::default(),
-            in_flight: None,
-            spare: None,
-            superseded: HashMap::new(),
-            awaited: AwaitedKeys::default(),
             record,
+            ..Analyzer::default()
         }
     }
 

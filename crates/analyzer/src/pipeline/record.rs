@@ -23,7 +23,7 @@ use std::collections::HashMap;
 use std::net::IpAddr;
 
 /// The record of an analysis.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Record {
     pub(crate) options: Options,
     /// The files that the keys came from.
@@ -72,33 +72,14 @@ impl Record {
     /// Nothing but the keys that will be tried.
     pub(crate) fn new(options: Options, mut keys: KeyMaterial, pre_shared_keys: Vec<SecretBytes>) -> Self {
         Record {
-            key_files: Vec::new(),
             timeline: Timeline::new(std::mem::take(&mut keys.ike))
                 .with_seeds(std::mem::take(&mut keys.seeds))
                 .with_pre_shared_keys(pre_shared_keys),
-            exchange_tunnels: Vec::new(),
-            tunnels: TunnelTable::default(),
             sas: SaDatabase::new(keys),
-            snapshots: Vec::new(),
-            flows: FlowTable::default(),
             connections: Connections::new(options.account()),
-            meters: Meters::default(),
-            traffic: TrafficReading::default(),
-            totals: Totals::default(),
-            diagnostics: Diagnostics::default(),
-            diagnosis: Diagnosis::default(),
-            clock_events: Vec::new(),
-            damaged: DamagedRuns::default(),
-            copies_apart: None,
-            clock_step: None,
-            control: ControlLog::default(),
-            icmp: IcmpLog::default(),
-            incomplete_ike: Vec::new(),
-            first_fragments: Vec::new(),
-            pppoe_ended: Vec::new(),
-            cut_packets: Vec::new(),
             point: options.two_points.then(PointRecord::default),
             options,
+            ..Record::default()
         }
     }
 

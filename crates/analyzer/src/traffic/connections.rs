@@ -14,7 +14,7 @@ use std::borrow::Cow;
 const MOST_PACKETS: usize = 1 << 15;
 
 /// All of them.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Connections {
     settings: AccountSettings,
     /// The connections with their tunnels, in the order of their first packets. Of those that carry hardly anything only the packets since the last fold are kept.
@@ -32,11 +32,7 @@ impl Connections {
     pub(crate) fn new(settings: AccountSettings) -> Connections {
         Connections {
             settings,
-            open: Vec::new(),
-            places: HashMap::default(),
-            last: 0,
-            sealed: HashMap::default(),
-            packets: 0,
+            ..Connections::default()
         }
     }
 

@@ -67,7 +67,7 @@ impl Default for Retention {
 }
 
 /// The pipeline, and what was said already.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct LiveWatch {
     analyzer: Analyzer,
     retention: Retention,
@@ -103,18 +103,10 @@ impl LiveWatch {
         let analyzer = Analyzer::with_pre_shared_keys(options, keys.clone(), pre_shared_keys);
         LiveWatch {
             keys,
-            half_read: 0,
             analyzer,
             retention,
-            news: News::default(),
-            totals: WatchTotals::default(),
-            kept: None,
             made_with,
-            packets: 0,
-            newest: None,
-            looked: (None, 0),
-            stayed: RecordSize::default(),
-            not_analysed_before: 0,
+            ..LiveWatch::default()
         }
     }
 
@@ -235,8 +227,7 @@ impl LiveWatch {
 
     /// The end: what was not said, settled or not, and the document of what was not left behind.
     pub fn finish(mut self, info: &CaptureInfo, asked: &Asked) -> (Vec<WatchEvent>, Analysis, WatchTotals) {
-        let none = Analyzer::new(Options::default(), KeyMaterial::default());
-        let record = std::mem::replace(&mut self.analyzer, none).finish();
+        let record = std::mem::take(&mut self.analyzer).finish();
         let analysis = assemble(&record, info, asked);
         let now = record.totals.last_time.unwrap_or_default();
         let events = self.news.of(&analysis, now, true, self.kept.is_some());

@@ -43,7 +43,7 @@ pub struct Surroundings {
 }
 
 /// Settings of an account.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Default)]
 pub struct AccountSettings {
     /// The rate to compare with, bit/s.
     pub reference_bps: Option<f64>,

@@ -62,7 +62,7 @@ struct ExchangeId {
 }
 
 /// The timeline. Bounded: [`Timeline::MAX_IKE_SAS`], [`Timeline::MAX_EXCHANGES`]; what exceeds them is counted.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Timeline {
     pub(super) keys: Vec<IkeKey>,
     /// Indices of keys by the initiator SPI that they name.
@@ -103,18 +103,8 @@ impl Timeline {
         Timeline {
             keys,
             keys_by_spi,
-            seeds: Vec::new(),
-            psks: Vec::new(),
             trial_budget: TRIAL_BUDGET,
-            ike_sas: Vec::new(),
-            sa_states: Vec::new(),
-            ike_sa_by_spis: HashMap::new(),
-            successors: HashMap::new(),
-            exchanges: Vec::new(),
-            states: Vec::new(),
-            exchange_by_id: HashMap::new(),
-            informational: 0,
-            fragments: Ikev1Fragments::default(),
+            ..Timeline::default()
         }
     }
 

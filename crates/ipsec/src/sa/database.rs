@@ -54,6 +54,12 @@ const RECENT: usize = 64;
 /// SAs that keep packets to try keys on, at most 12 KiB each; beyond, the oldest gives its packets up and is judged by what comes.
 const MOST_HOLDING: usize = 4_096;
 
+impl Default for SaDatabase {
+    fn default() -> Self {
+        SaDatabase::new(KeyMaterial::default())
+    }
+}
+
 impl SaDatabase {
     /// Most SAs that are kept: those of 10,000 rekeys, at most 10 KB each with what the document says of them; packets of a further
     /// one are counted and not analysed.

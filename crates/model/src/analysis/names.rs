@@ -299,10 +299,12 @@ plain_names! {
         Low = "low",
     }
     /// Source of an overlay.
+    #[derive(Default)]
     pub enum OverlayKind {
         /// Intervals of iperf3.
         Iperf3 = "iperf3",
         /// Samples from a CSV file.
+        #[default]
         Samples = "samples",
     }
     /// Kind of an event of the control plane or the path.

@@ -24,6 +24,7 @@ plain_data! {
         pub psk_files: Vec<String>,
     }
     /// A series from elsewhere.
+    #[derive(Default)]
     pub struct Overlay {
         /// Path as given by the user.
         pub path: String,

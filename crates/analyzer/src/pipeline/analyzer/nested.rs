@@ -41,7 +41,7 @@ impl NestedFrame {
 }
 
 /// The packets that wait, and the decoder for them: inner fragments are not outer ones.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct NestedFrames {
     pub(super) waiting: VecDeque<NestedFrame>,
     pub(super) framing: Option<Box<Framing>>,
@@ -58,12 +58,9 @@ pub(super) struct NestedFrames {
 impl NestedFrames {
     pub(super) fn new(esp_ports: &[u16]) -> Self {
         NestedFrames {
-            waiting: VecDeque::new(),
             framing: Some(Box::new(Framing::with_esp_ports(esp_ports))),
             esp_ports: esp_ports.to_vec(),
-            depth: 0,
-            carriers: BTreeSet::new(),
-            chosen_inside: false,
+            ..NestedFrames::default()
         }
     }
 
