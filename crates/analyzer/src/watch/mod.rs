@@ -240,8 +240,8 @@ impl LiveWatch {
         let lately = self.lately(now);
         let totals = &mut self.totals;
         events.iter().for_each(|event| count(totals, event));
-        let settled = self.news.take_settled();
-        settled.into_iter().for_each(|rekey| settle(totals, rekey));
+        let settled = self.news.settled.drain(..);
+        settled.for_each(|rekey| settle(totals, rekey));
         totals::observe(totals, analysis, lately);
         (totals.packets, totals.last_packet) = (self.packets, self.newest);
         totals.not_analysed = self.not_analysed_before + totals::not_analysed(analysis);

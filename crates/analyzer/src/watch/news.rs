@@ -50,7 +50,7 @@ pub(super) struct News {
     verdicts: BTreeMap<WatchedDirection, KnownVerdict>,
     unread: UnreadStretches,
     /// Rekeys whose cost became final since the last look.
-    settled: Vec<SettledRekey>,
+    pub(super) settled: Vec<SettledRekey>,
 }
 
 impl News {
@@ -94,11 +94,6 @@ impl News {
         events
     }
 
-    /// Rekeys whose cost became final since the last call.
-    pub(super) fn take_settled(&mut self) -> Vec<SettledRekey> {
-        std::mem::take(&mut self.settled)
-    }
-
     fn rekey(&mut self, ends: TunnelEnds, rekey: &Rekey, look: &Look<'_>) -> Option<WatchEvent> {
         let switched = [rekey.switched.a_to_b, rekey.switched.b_to_a]
             .into_iter()
@@ -112,7 +107,7 @@ impl News {
         }
         let event = |what| Some(WatchEvent::of(ends, time, what));
         let trigger = rekey.trigger.kind;
-        let names = names_of(ends, rekey);
+        let names = names_of(ends, &rekey.new);
         if names.iter().any(|name| self.rekeys.get_mut(*name).is_some()) {
             let mut learnt = false;
             for name in names {
@@ -151,7 +146,7 @@ impl News {
 
     /// Notes a rekey that was told, once its cost in both directions is final.
     fn settle(&mut self, ends: TunnelEnds, rekey: &Rekey, look: &Look<'_>) {
-        let names = names_of(ends, rekey);
+        let names = names_of(ends, &rekey.new);
         let pending = |name| self.rekeys.get_mut(name).is_some_and(|known| !known.settled);
         let is_final = Direction::ALL
             .iter()
@@ -297,19 +292,13 @@ impl News {
         match &event.what {
             Occurrence::Rekey { new, trigger, .. } => {
                 let (trigger, settled) = (*trigger, true);
-                for direction in [Direction::AToB, Direction::BToA] {
-                    if let Some(spi) = new.get(direction) {
-                        self.rekeys
-                            .insert(((ends, direction), spi), KnownRekey { trigger, settled });
-                    }
+                for name in names_of(ends, new) {
+                    self.rekeys.insert(name, KnownRekey { trigger, settled });
                 }
             }
             Occurrence::RekeyTrigger { new, trigger } => {
-                for direction in [Direction::AToB, Direction::BToA] {
-                    let known = new
-                        .get(direction)
-                        .and_then(|spi| self.rekeys.get_mut(((ends, direction), spi)));
-                    if let Some(known) = known {
+                for name in names_of(ends, new) {
+                    if let Some(known) = self.rekeys.get_mut(name) {
                         known.trigger = *trigger;
                     }
                 }
@@ -340,8 +329,9 @@ impl News {
     }
 }
 
-fn names_of(ends: TunnelEnds, rekey: &Rekey) -> Vec<(WatchedDirection, Spi)> {
-    let name = |direction: &Direction| Some(((ends, *direction), rekey.new.get(*direction)?));
+/// The names of a rekey: its new SAs.
+fn names_of(ends: TunnelEnds, new: &SpiPair) -> Vec<(WatchedDirection, Spi)> {
+    let name = |direction: &Direction| Some(((ends, *direction), new.get(*direction)?));
     Direction::ALL.iter().filter_map(name).collect()
 }
 

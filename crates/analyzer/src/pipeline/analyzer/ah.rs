@@ -65,11 +65,7 @@ impl Analyzer {
             time,
             specimen: None,
         };
-        let sa = self.sa_of(&arriving, Encapsulation::Ah, frame);
-        if sa.is_none() {
-            self.count_too_many(frame);
-        }
-        sa
+        self.sa_of(&arriving, Encapsulation::Ah, frame)
     }
 
     /// The header inside an opened ESP packet.

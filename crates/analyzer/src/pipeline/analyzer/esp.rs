@@ -44,7 +44,6 @@ impl Analyzer {
             specimen: Some(specimen),
         };
         let Some(sa) = self.sa_of(&arriving, encapsulation, datagram.frame) else {
-            self.count_too_many(datagram.frame);
             return;
         };
         self.note_nested(self.record.sas.associations()[sa].tunnel, datagram.frame);
@@ -80,7 +79,7 @@ impl Analyzer {
         }
     }
 
-    /// The SA of a packet, made on first sight; `None` at the bound.
+    /// The SA of a packet, made on first sight; `None` at the bound, which is counted.
     pub(super) fn sa_of(
         &mut self,
         packet: &Arriving<'_>,
@@ -90,7 +89,10 @@ impl Analyzer {
         if let Some(sa) = self.record.sas.on_path(packet) {
             return Some(sa);
         }
-        let sa = self.look_for_sa(packet, encapsulation)?;
+        let Some(sa) = self.look_for_sa(packet, encapsulation) else {
+            self.count_too_many(frame);
+            return None;
+        };
         let association = self.record.sas.get_mut(sa);
         if !association.was_seen() {
             association.encapsulation = encapsulation;
