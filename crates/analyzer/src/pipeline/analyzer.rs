@@ -19,7 +19,6 @@ mod key_files;
 pub(crate) mod live;
 mod nested;
 mod roles;
-mod stream;
 mod stretches;
 
 use crate::pipeline::options::Options;
@@ -200,6 +199,24 @@ impl Analyzer {
                 self.note_leak(datagram, name);
                 self.note_error(datagram, name);
                 self.note_named("not_ipsec", name, datagram.frame, "oddity-not-ipsec");
+            }
+        }
+    }
+
+    /// A piece of a TCP stream with IKE and ESP in it (RFC 9329).
+    pub(super) fn push_tcp(&mut self, datagram: &Datagram<'_>, segment: &CarrierSegment<'_>) {
+        let taken = self.streams.push(segment);
+        if taken.lost_place {
+            self.note("stream_lost", "TCP", datagram.frame, "oddity-stream-lost");
+        }
+        if taken.foreign {
+            self.note_named("not_ipsec", "TCP", datagram.frame, "oddity-not-ipsec");
+        }
+        for message in taken.datagrams(datagram, segment) {
+            match message.kind {
+                DatagramKind::Ike { udp, message: bytes } => self.push_ike(&message, udp, bytes),
+                DatagramKind::Esp { udp, packet } => self.push_esp(&message, udp, Encapsulation::Tcp, packet),
+                _ => {}
             }
         }
     }
