@@ -285,10 +285,7 @@ fn tunnels(record: &Record) -> Vec<Tunnel> {
 fn security_associations(record: &Record, in_vain: &HashSet<usize>) -> Vec<SecurityAssociation> {
     let mut generations: BTreeMap<(usize, Direction), u32> = BTreeMap::new();
     record
-        .sas
-        .associations()
-        .iter()
-        .filter(|a| record.wants(a.tunnel))
+        .wanted_sas()
         .filter(|a| a.first.is_some() || a.exchange.is_none_or(|e| !in_vain.contains(&e)))
         .map(|a| {
             let next = generations.entry((a.tunnel, a.direction)).or_default();

@@ -10,12 +10,7 @@ use std::collections::BTreeMap;
 /// One entry per suite, encapsulation and outer IP version: these make the sizes.
 pub(crate) fn overhead(record: &Record) -> Vec<Overhead> {
     let mut entries: BTreeMap<(String, bool, bool), Overhead> = BTreeMap::new();
-    for a in record
-        .sas
-        .associations()
-        .iter()
-        .filter(|a| record.wants(a.tunnel))
-    {
+    for a in record.wanted_sas() {
         let (Some(key), true) = (&a.key, a.counters.opened > 0) else {
             continue;
         };

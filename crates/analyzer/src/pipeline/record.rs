@@ -106,6 +106,12 @@ impl Record {
         own.map(|&sa| &self.sas.associations()[sa])
     }
 
+    /// The SAs of the tunnels that the user chose, in order of appearance.
+    pub(crate) fn wanted_sas(&self) -> impl Iterator<Item = &Association> {
+        let all = self.sas.associations().iter();
+        all.filter(|a| self.wants(a.tunnel))
+    }
+
     /// The document's direction for that of a side.
     pub(crate) fn published(&self, (tunnel, direction): Side) -> Direction {
         self.tunnels.tunnels[tunnel].published(direction)

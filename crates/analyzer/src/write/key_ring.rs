@@ -97,10 +97,9 @@ impl KeyRing {
         KeyRing {
             esp,
             openers: openers(sas.associations()),
-            seen: sas
-                .associations()
-                .iter()
-                .filter(|a| a.first.is_some() && record.wants(a.tunnel))
+            seen: record
+                .wanted_sas()
+                .filter(|a| a.first.is_some())
                 .flat_map(|a| a.places().map(|(_, dst)| (dst, a.spi)))
                 .collect(),
             ike: record.timeline.proven_keys(),

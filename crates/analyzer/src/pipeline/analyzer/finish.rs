@@ -98,12 +98,7 @@ impl Analyzer {
                 .with("most", MOST_TRIALS_PER_SPI)
         };
         found.extend((trials > 0).then(|| (kind, "keys", None, mined())));
-        let wanted = record
-            .sas
-            .associations()
-            .iter()
-            .filter(|a| record.wants(a.tunnel));
-        found.extend(wanted.flat_map(of_proof));
+        found.extend(record.wanted_sas().flat_map(of_proof));
         // Claims that fit no packet of the SA that they name, where another key does.
         let wrong = record.sas.wrong_claims();
         found.extend(wrong.iter().map(|claim| {

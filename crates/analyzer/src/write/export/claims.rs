@@ -1,8 +1,8 @@
 //! Keys of key files → Wireshark's tables, without a capture: no packet proves a key here, and none is derived.
 
+use super::SecretText;
 use super::esp_row::EspRow;
 use super::wireshark::{self, Tables};
-use super::{SecretText, note_left_out};
 use crate::pipeline::record::key_place;
 use crate::write::key_ring::{KeyProof, KeyRing, SaKey};
 use rekeyscope_ipsec::ike::proven::ProvenIkeKey;
@@ -18,22 +18,14 @@ pub const MOST_PROBLEMS: usize = 5;
 /// order of the files.
 pub fn tables(material: &KeyMaterial) -> Tables {
     let mut notes = read_as(material);
-    let mut left_out = Vec::new();
     let whole = || material.esp.iter().filter(|key| key.defect.is_none());
     let keys: Vec<SaKey> = whole().filter_map(sa_key).collect();
-    let mut esp_sa = SecretText::for_rows(keys.len());
-    let mut esp_rows = 0;
-    for key in &keys {
-        match EspRow::new(key) {
-            Some(row) => {
-                row.columns(&mut esp_sa);
-                esp_sa.push("\n");
-                esp_rows += 1;
-            }
-            None => left_out.push(key.transform.encryption_name()),
-        }
+    let rows = EspRow::of(&keys, &mut notes);
+    let mut esp_sa = SecretText::for_rows(rows.len());
+    for row in &rows {
+        row.columns(&mut esp_sa);
+        esp_sa.push("\n");
     }
-    note_left_out(&left_out, "Wireshark", &mut notes);
     let defective = material.esp.len() - whole().count();
     let unnamed = whole().filter(|key| key.spi.is_none()).count();
     if defective > 0 {
@@ -57,7 +49,7 @@ pub fn tables(material: &KeyMaterial) -> Tables {
     };
     Tables {
         esp_sa: esp_sa.finish(),
-        esp_rows,
+        esp_rows: rows.len(),
         notes,
         ..wireshark::tables(&ring)
     }

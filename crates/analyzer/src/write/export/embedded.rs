@@ -1,21 +1,15 @@
 //! ESP keys for a capture itself: rows of `esp_sa` for a Decryption Secrets Block, which Wireshark's development version reads.
 
 use super::esp_row::EspRow;
-use super::{SecretTable, SecretText, note_left_out};
+use super::{SecretTable, SecretText};
 use crate::write::key_ring::{KeyProof, KeyRing};
 
 /// The verified ESP keys for a Decryption Secrets Block, as rows of `esp_sa` with all ten columns of Wireshark 4.4 and newer, busiest SA first. Several keys of one SPI are all there: Wireshark takes
 /// the first, rekeyscope the one that fits.
 pub fn esp_sa(ring: &KeyRing) -> SecretTable {
-    let (mut notes, mut left_out) = (Vec::new(), Vec::new());
-    let mut rows = Vec::new();
-    for key in ring.esp.iter().filter(|key| key.proof == KeyProof::Proven) {
-        match EspRow::new(key) {
-            Some(row) => rows.push(row),
-            None => left_out.push(key.transform.encryption_name()),
-        }
-    }
-    note_left_out(&left_out, "Wireshark", &mut notes);
+    let mut notes = Vec::new();
+    let proven = ring.esp.iter().filter(|key| key.proof == KeyProof::Proven);
+    let rows = EspRow::of(proven, &mut notes);
     let mut esp_sa = SecretText::for_rows(rows.len());
     for row in &rows {
         row.columns(&mut esp_sa);

@@ -1,7 +1,7 @@
 //! One row of Wireshark's `esp_sa`, checked: a row with a mistake ends the reading of the table, a key of a wrong length is a
 //! dissector bug on every packet.
 
-use super::SecretText;
+use super::{SecretText, note_left_out};
 use crate::write::key_ring::{KeyProof, SaKey};
 use rekeyscope_model::secret::SecretBytes;
 use std::net::IpAddr;
@@ -17,7 +17,7 @@ pub(super) struct EspRow<'r> {
 
 impl<'r> EspRow<'r> {
     /// `None` where Wireshark has no such cipher, or a key has a length that the cipher does not take.
-    pub(super) fn new(key: &'r SaKey) -> Option<Self> {
+    fn new(key: &'r SaKey) -> Option<Self> {
         let encryption = key.transform.encryption;
         let row = encryption.row();
         let bytes = key.encryption_key.len().checked_sub(row.salt_len)?;
@@ -43,6 +43,19 @@ impl<'r> EspRow<'r> {
             integrity,
             unchecked: checked.is_none(),
         })
+    }
+
+    /// The rows of these keys, in their order. Says what is left out.
+    pub(super) fn of(keys: impl IntoIterator<Item = &'r SaKey>, notes: &mut Vec<String>) -> Vec<Self> {
+        let mut left_out = Vec::new();
+        let mut row = |key: &'r SaKey| {
+            let row = EspRow::new(key);
+            left_out.extend(row.is_none().then(|| key.transform.encryption_name()));
+            row
+        };
+        let rows = keys.into_iter().filter_map(&mut row).collect();
+        note_left_out(&left_out, "Wireshark", notes);
+        rows
     }
 
     /// The eight columns that every version has.

@@ -3,7 +3,7 @@
 //! packet. So rows are checked here, and what Wireshark has no name for is left out.
 
 use super::esp_row::EspRow;
-use super::{SecretText, comment, note_left_out, usable};
+use super::{SecretText, comment, usable};
 use crate::write::key_ring::KeyRing;
 use rekeyscope_ipsec::ike::proven::{ProvenIkeKey, ProvenIkev2Keys};
 use rekeyscope_model::algorithm::Encryption;
@@ -43,18 +43,11 @@ impl Tables {
 /// Makes the tables: SAs that occur in the capture, with its addresses, busiest first.
 pub fn tables(ring: &KeyRing) -> Tables {
     let mut notes = Vec::new();
-    let mut left_out = Vec::new();
     let keys = usable(ring, &mut notes);
-    let (mut rows, mut newest): (Vec<EspRow>, Vec<EspRow>) = (Vec::new(), Vec::new());
-    for key in keys {
-        match EspRow::new(key) {
-            // A version that does not know this name stops reading there: these rows come last.
-            Some(row) if key.transform.encryption == Encryption::ChaCha20Poly1305 => newest.push(row),
-            Some(row) => rows.push(row),
-            None => left_out.push(key.transform.encryption_name()),
-        }
-    }
-    note_left_out(&left_out, "Wireshark", &mut notes);
+    // A version that does not know this name stops reading there: these rows come last.
+    let is_newest = |row: &EspRow<'_>| row.key.transform.encryption == Encryption::ChaCha20Poly1305;
+    let all = EspRow::of(keys, &mut notes).into_iter();
+    let (mut newest, mut rows): (Vec<EspRow>, Vec<EspRow>) = all.partition(is_newest);
     note_esp(&rows, &newest, &mut notes);
     rows.append(&mut newest);
     let mut esp_sa = SecretText::for_rows(rows.len());
