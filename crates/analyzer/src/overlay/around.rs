@@ -14,10 +14,9 @@ pub(crate) fn rekeys(analysis: &Analysis, overlay: &Overlay) -> Vec<OverlayAtRek
 }
 
 fn at(points: &[OverlayPoint], rekey: &Rekey) -> Option<OverlayAtRekey> {
-    let switched = [rekey.switched.a_to_b, rekey.switched.b_to_a];
-    let switches = || switched.into_iter().flatten();
-    let from = rekey.started.or_else(|| switches().min())?;
-    let to = switches().max().unwrap_or(from).plus_nanos(AFTER_NANOS);
+    let switches = rekey.switched.values();
+    let from = rekey.started.or_else(|| switches.clone().min())?;
+    let to = switches.max().unwrap_or(from).plus_nanos(AFTER_NANOS);
     let end = |p: &OverlayPoint| p.time.plus_seconds(p.seconds);
     let (first, last) = (points.first()?, points.last()?);
     if from < first.time || from > end(last) {

@@ -47,10 +47,8 @@ impl<'a> Look<'a> {
     /// Tells whether a rekey and all that it owns are over in a direction, long enough ago for the rate without it, and could be read.
     pub(super) fn cost_is_final(&self, ends: TunnelEnds, rekey: &Rekey, direction: Direction) -> bool {
         let intervals = self.own(rekey, direction).map_or(&[][..], |own| &own.intervals);
-        let switched = [rekey.switched.a_to_b, rekey.switched.b_to_a]
-            .into_iter()
-            .flatten();
-        let Some(over) = intervals.iter().map(|interval| interval.to).chain(switched).max() else {
+        let until = intervals.iter().map(|interval| interval.to);
+        let Some(over) = until.chain(rekey.switched.values()).max() else {
             return self.last;
         };
         let from = intervals

@@ -270,8 +270,8 @@ impl LiveWatch {
 fn is_quiet(analysis: &Analysis, now: Timestamp) -> bool {
     let over = |time: Timestamp| now.nanos_since(time) > 10 * NANOS_PER_SECOND;
     let rekeys = analysis.rekeys.iter().rev().take(64);
-    let switches = rekeys.flat_map(|r| [r.started, r.switched.a_to_b, r.switched.b_to_a]);
-    switches.flatten().all(over)
+    let mut switches = rekeys.flat_map(|r| r.started.into_iter().chain(r.switched.values()));
+    switches.all(over)
         && analysis.attempts.iter().rev().take(64).all(|a| over(a.last_time))
         && analysis.outages.iter().all(|o| !o.at_least)
 }

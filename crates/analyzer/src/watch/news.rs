@@ -95,9 +95,7 @@ impl News {
     }
 
     fn rekey(&mut self, ends: TunnelEnds, rekey: &Rekey, look: &Look<'_>) -> Option<WatchEvent> {
-        let switched = [rekey.switched.a_to_b, rekey.switched.b_to_a]
-            .into_iter()
-            .flatten();
+        let switched = rekey.switched.values();
         let (first, last) = (switched.clone().min(), switched.max());
         let time = rekey.started.or(first)?;
         let done = rekey.exchange_ms.map(|ms| time.plus_seconds(ms / 1_000.0));
@@ -129,7 +127,6 @@ impl News {
         if names.is_empty() {
             return None;
         }
-        let gaps = [rekey.gap_ms.a_to_b, rekey.gap_ms.b_to_a].into_iter().flatten();
         let costs = rekey.impact.iter().filter_map(|impact| impact.cost_seconds);
         let silences = rekey.impact.iter().filter_map(|impact| impact.silence_ms);
         event(Occurrence::Rekey {
@@ -138,7 +135,7 @@ impl News {
             old: rekey.old.clone(),
             new: rekey.new.clone(),
             exchange_ms: rekey.exchange_ms,
-            gap_ms: gaps.reduce(f64::max),
+            gap_ms: rekey.gap_ms.values().reduce(f64::max),
             silence_ms: silences.reduce(f64::max),
             cost_so_far_seconds: costs.reduce(f64::max),
         })

@@ -40,26 +40,20 @@ pub fn names_renewal(cause: ExplanationCause) -> bool {
     )
 }
 
-/// The first packets on the new SAs.
-fn switches(rekey: &Rekey) -> impl Iterator<Item = Timestamp> {
-    let switched = [rekey.switched.a_to_b, rekey.switched.b_to_a];
-    switched.into_iter().flatten()
-}
-
 /// Whoever loses an SA asks for another one at once, and again soon if that request was lost: who asks later had not noticed. Where no message was
 /// seen, nobody can tell.
 fn is_asked_in_time(rekey: &Rekey, outage: &Outage) -> bool {
     let latest = outage.start.plus_nanos(CHARON_REPEATS);
-    let goes_on = switches(rekey).any(|switched| switched >= outage.start);
+    let goes_on = rekey.switched.values().any(|switched| switched >= outage.start);
     rekey.tunnel == outage.tunnel && goes_on && rekey.started.is_none_or(|asked| asked <= latest)
 }
 
 /// The outage begins between the first message and a second after the last switch: a receiver that has not got a new SA yet loses what comes
 /// on it at once, and what waited for a timer. Where no message was seen, the first packet on a new SA tells by when the exchange was over.
 fn begins_at(rekey: &Rekey, outage: &Outage) -> bool {
-    let unseen = || Some(switches(rekey).min()?.plus_nanos(-CHARON_REPEATS));
+    let unseen = || Some(rekey.switched.values().min()?.plus_nanos(-CHARON_REPEATS));
     let began = rekey.started.or_else(unseen);
-    let last = switches(rekey).chain(rekey.started).max();
+    let last = rekey.switched.values().chain(rekey.started).max();
     rekey.tunnel == outage.tunnel
         && began.is_some_and(|began| began <= outage.start.plus_nanos(NEAR_AT_LEAST))
         && last.is_some_and(|last| last.plus_nanos(INITIAL_RTO) >= outage.start)

@@ -130,4 +130,9 @@ impl<T: Copy> PerDirection<T> {
     pub fn get(&self, direction: Direction) -> Option<T> {
         direction.pick(self.a_to_b, self.b_to_a)
     }
+
+    /// The values that there are.
+    pub fn values(&self) -> impl Iterator<Item = T> + Clone {
+        [self.a_to_b, self.b_to_a].into_iter().flatten()
+    }
 }
