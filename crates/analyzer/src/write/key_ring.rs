@@ -113,11 +113,6 @@ impl KeyRing {
     }
 }
 
-/// The addresses that an SA's packets went to.
-fn destinations(a: &Association) -> BTreeSet<IpAddr> {
-    a.places().map(|(_, dst)| dst).collect()
-}
-
 fn openers(associations: &[Association]) -> Vec<SaOpener> {
     let mut generations: BTreeMap<(usize, Direction), u32> = BTreeMap::new();
     let openers = |a: &Association| {
@@ -134,7 +129,8 @@ fn openers(associations: &[Association]) -> Vec<SaOpener> {
             cipher: cipher.clone(),
         };
         let opens = a.proven || a.icv.failed == 0;
-        opens.then(|| destinations(a).into_iter().map(opener).collect::<Vec<_>>())
+        let destinations: BTreeSet<IpAddr> = a.places().map(|(_, dst)| dst).collect();
+        opens.then(|| destinations.into_iter().map(opener).collect::<Vec<_>>())
     };
     associations.iter().filter_map(openers).flatten().collect()
 }

@@ -32,12 +32,6 @@ impl Analyzer {
         self.account_landed(before);
     }
 
-    /// Waits for the batch in flight and accounts for it in capture order.
-    pub(super) fn land(&mut self) {
-        let landed = self.in_flight.take().map(InFlight::wait);
-        self.account_landed(landed);
-    }
-
     /// The batch, in whose place comes an empty one.
     fn take_batch(&mut self) -> Box<Batch> {
         std::mem::replace(&mut self.batch, self.spare.take().unwrap_or_default())
@@ -58,7 +52,8 @@ impl Analyzer {
     /// Decodes everything that waits and accounts for it in capture order.
     pub(super) fn flush(&mut self) {
         loop {
-            self.land();
+            let landed = self.in_flight.take().map(InFlight::wait);
+            self.account_landed(landed);
             if !self.batch.is_empty() {
                 let mut batch = self.take_batch();
                 let decoded = batch.decode();
