@@ -10,31 +10,24 @@ use rekeyscope_traffic::{CarriedKind, Interval};
 use std::collections::{HashMap, HashSet};
 
 /// What failed, and when nothing passed.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Failures {
     pub(crate) attempts: Vec<Attempt>,
     pub(crate) outages: Vec<Outage>,
     /// Exchanges that made nothing: indexes in the timeline.
     pub(crate) in_vain: HashSet<usize>,
-    /// The attempts as they were seen, in the order of `attempts`.
-    pub(crate) seen: Vec<AttemptSeen>,
 }
 
-/// Makes the lists. `found.successions` are in the order of the document's rekeys, and `found.attempts` all that were seen.
+/// Makes the lists. `found.successions` are in the order of the document's rekeys.
 pub(crate) fn failures(found: Explored<'_>, stretches: &[Interval]) -> Failures {
     let Explored {
         record,
         places,
         successions,
+        attempts,
         ..
     } = found;
-    if record.totals.last_time.is_none() {
-        return Failures::default();
-    }
-    let mut seen = found.attempts.to_vec();
-    seen.retain(|a| record.wants(a.tunnel));
-    let attempts = &seen[..];
-    let found = outages(Explored { attempts, ..found }, stretches);
+    let found = outages(found, stretches);
     let of_attempts = by_attempt(&found);
     let of_exchanges = successions.iter().enumerate();
     let renewals: HashMap<usize, usize> = of_exchanges
@@ -68,10 +61,9 @@ pub(crate) fn failures(found: Explored<'_>, stretches: &[Interval]) -> Failures 
         }
     };
     Failures {
-        attempts: seen.iter().enumerate().map(describe).collect(),
+        attempts: attempts.iter().enumerate().map(describe).collect(),
         outages,
-        in_vain: in_vain(&seen),
-        seen,
+        in_vain: in_vain(attempts),
     }
 }
 

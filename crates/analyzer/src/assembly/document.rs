@@ -68,7 +68,8 @@ pub fn assemble(record: &Record, info: &CaptureInfo, asked: &Asked) -> Analysis 
     number_within_tunnels(&mut rekeys);
     let ends = record.totals.last_time.unwrap_or_default();
     let ike_sas = record.timeline.ike_sas();
-    let [attempts, ike_attempts] = attempt::attempts(&evidence, &children, ends);
+    let [mut attempts, ike_attempts] = attempt::attempts(&evidence, &children, ends);
+    attempts.retain(|a| record.wants(a.tunnel));
     let checks = attempt::unanswered_checks(&evidence, ike_sas);
     let pairs = (&children[..], &successions[..]);
     let sources = EventSources::new(record, &evidence, pairs, (&attempts, &ike_attempts), &checks);
@@ -95,8 +96,7 @@ pub fn assemble(record: &Record, info: &CaptureInfo, asked: &Asked) -> Analysis 
         outages: &failures.outages,
         rests: &rests,
     });
-    let attempts = &failures.seen;
-    costs::explain_costs(Explored { attempts, ..found }, &stretches, &mut judged.ledger);
+    costs::explain_costs(found, &stretches, &mut judged.ledger);
     // The transfer of a client that came back from another address goes on in another tunnel.
     let left: Vec<usize> = reconnections(record).iter().map(|back| back.old).collect();
     let stay = judged

@@ -246,9 +246,9 @@ impl Analyzer {
             .traffic
             .take(&packet, pending.esp_bytes, sa, association);
         let (tunnel, direction) = (association.tunnel, association.direction);
+        let seen = (pending.time, pending.frame);
         if let Some(control) = decoded.inner.control {
             let ends = (association.src, association.dst);
-            let seen = (pending.time, pending.frame);
             self.record.control.take(tunnel, ends, control, seen);
         }
         if let Some((by, error)) = decoded.inner.too_big.as_deref().copied() {
@@ -259,7 +259,7 @@ impl Analyzer {
                 spi: None,
                 inside: true,
             };
-            self.record.icmp.take(notice, (pending.time, pending.frame));
+            self.record.icmp.take(notice, seen);
         }
         let (new, connection) = match decoded.opened {
             Some(_) => {
@@ -268,7 +268,6 @@ impl Analyzer {
                     let clear = &mut self.record.diagnosis.clear;
                     clear.inside(tunnel, slot(direction), (flow.src, flow.dst), outer);
                 }
-                let seen = (pending.time, pending.frame);
                 self.record
                     .flows
                     .observe(tunnel, direction, &decoded.inner, &segment, seen)
