@@ -227,10 +227,7 @@ fn capture(record: &Record, info: &CaptureInfo, asked: &Asked) -> Capture {
         bytes: t.bytes,
         first_time: t.first_time,
         last_time: t.last_time,
-        duration_s: t
-            .first_time
-            .zip(t.last_time)
-            .map(|(first, last)| last.seconds_since(first)),
+        duration_s: t.seconds(),
         truncated_file: info.truncated,
         cut_packets: t.cut_packets,
         dropped_reported: info.dropped_reported,

@@ -104,12 +104,8 @@ impl<'a> RestFinder<'a> {
 
     /// The rests of an internal direction, in order of time.
     fn rests(&self, direction: Direction) -> Vec<Rest> {
-        let quiets = self.record.traffic.quiets.of(self.tunnel, slot(direction));
-        let other = self
-            .record
-            .traffic
-            .quiets
-            .of(self.tunnel, slot(direction.reverse()));
+        let all = &self.record.traffic.quiets;
+        let [quiets, other] = [direction, direction.reverse()].map(|of| all.of(self.tunnel, slot(of)));
         // Both halves of a round trip, as far as data shows them.
         let halves = [quiets, other].into_iter();
         let halves = halves.filter_map(|quiets| quiets.iter().filter_map(|q| q.facts.answered_in).min());

@@ -14,7 +14,7 @@ use rekeyscope_ipsec::sa::database::SaIndex;
 use rekeyscope_ipsec::sa::tunnel::TunnelIndex;
 use rekeyscope_model::analysis::{AttemptOutcome, Direction, Event};
 use rekeyscope_model::time::Timestamp;
-use rekeyscope_traffic::{Interval, LostPacket, PacketSilence, StandstillKind};
+use rekeyscope_traffic::{Interval, LostPacket, StandstillKind};
 use std::net::IpAddr;
 
 /// Facts that are known before the outages are explained.
@@ -257,12 +257,11 @@ fn outage(record: &Record, heard: &HeardIke, interval: &Interval) -> OutageInSce
         let messages = heard
             .get(&(tunnel, slot(direction)))
             .map_or(&[][..], Vec::as_slice);
-        let span = |silence: PacketSilence| silence.span();
         let nothing = record.traffic.longest_silence(of, within, messages);
         SilencesOfSide {
             side: ends[slot(direction)],
-            nothing: span(nothing),
-            no_esp: span(record.traffic.longest_silence(of, within, &[])),
+            nothing: nothing.span(),
+            no_esp: record.traffic.longest_silence(of, within, &[]).span(),
             last_frame: nothing.facts.frame,
         }
     };

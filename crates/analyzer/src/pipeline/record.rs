@@ -163,6 +163,13 @@ pub(crate) struct Totals {
     pub(crate) oversized: u64,
 }
 
+impl Totals {
+    /// Seconds from the first frame to the last.
+    pub(crate) fn seconds(&self) -> Option<f64> {
+        Some(self.last_time?.seconds_since(self.first_time?))
+    }
+}
+
 /// File, line and road of a key.
 pub(crate) fn key_source(record: &Record, origin: &KeyOrigin) -> String {
     let road = match origin.road {

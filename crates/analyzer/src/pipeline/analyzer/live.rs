@@ -40,14 +40,10 @@ impl Analyzer {
     }
 
     pub(crate) fn size(&self) -> RecordSize {
-        let t = &self.record.totals;
         RecordSize {
             associations: self.record.sas.associations().len(),
             exchanges: self.record.timeline.exchanges().len(),
-            seconds: t
-                .first_time
-                .zip(t.last_time)
-                .map_or(0.0, |(first, last)| last.seconds_since(first)),
+            seconds: self.record.totals.seconds().unwrap_or(0.0),
         }
     }
 
