@@ -3,7 +3,7 @@
 use crate::explain::path::{address_changed, one_sa_silent};
 use crate::explain::same_limits::learnt_limit;
 use crate::explain::sas::new_sa_lost;
-use crate::explain::scene::{ExchangeInScene, MadeByExchange, SaInScene, SilencesOfSide};
+use crate::explain::scene::{ExchangeInScene, MadeByExchange, SilencesOfSide};
 use crate::explain::view::{CHARON_REPEATS, DELETE_OF_A_REKEY, NEAR_AT_LEAST, OutageView, seconds};
 use rekeyscope_model::analysis::{Certainty, Event, EventKind, Explanation, ExplanationCause};
 use rekeyscope_model::chance::LEAST_NOT_BY_CHANCE;
@@ -32,15 +32,8 @@ fn by_events(cause: ExplanationCause, events: &[&Event]) -> Option<Explanation> 
     })
 }
 
-fn event_of<'a>(view: &OutageView<'a>, explanation: &Explanation) -> Option<&'a Event> {
-    view.scene.events.get(explanation.event?)
-}
-
 pub(super) fn invalid_spi(view: &OutageView<'_>) -> Option<Explanation> {
-    let since = view.outage.from.plus_nanos(-view.near());
-    let told: Vec<&Event> = view
-        .events(&[EventKind::InvalidSpi], since, view.outage.to)
-        .collect();
+    let told: Vec<&Event> = view.events(&[EventKind::InvalidSpi], view.beside()).collect();
     let explanation = by_events(ExplanationCause::InvalidSpi, &told)?;
     Some(Explanation {
         count: Some(told.iter().map(|event| event.count.unwrap_or(1)).sum()),
@@ -50,7 +43,11 @@ pub(super) fn invalid_spi(view: &OutageView<'_>) -> Option<Explanation> {
 
 /// ESP of the side that is said to have lost its SAs passes.
 pub(super) fn esp_passes(view: &OutageView<'_>, explanation: &Explanation) -> bool {
-    explanation.by.is_some() && !view.sends_no_esp(explanation.by, view.outage.to)
+    esp_passes_until(view, explanation, view.outage.to)
+}
+
+fn esp_passes_until(view: &OutageView<'_>, explanation: &Explanation, until: Timestamp) -> bool {
+    explanation.by.is_some() && !view.sends_no_esp(explanation.by, until)
 }
 
 /// The Delete of the side that refuses a renewal for now, which crossed the request: it closes the SA that the other side wants to renew
@@ -58,16 +55,15 @@ pub(super) fn esp_passes(view: &OutageView<'_>, explanation: &Explanation) -> bo
 fn delete_crossed<'a>(view: &OutageView<'a>, refusal: &Event) -> Option<&'a Event> {
     let for_now = refusal.notify.as_deref() == Some("TEMPORARY_FAILURE");
     let since = refusal.time.plus_nanos(-COLLISION_IS_SETTLED);
-    let mut deletes = view.events(EventKind::DELETES, since, refusal.time);
+    let mut deletes = view.events(EventKind::DELETES, since..=refusal.time);
     let crossed = deletes.find(|delete| delete.successor != Some(true) && delete.by == refusal.by);
     crossed.filter(|_| for_now)
 }
 
 pub(super) fn collision(view: &OutageView<'_>) -> Option<Explanation> {
     let since = view.outage.from.plus_nanos(-COLLISION_IS_SETTLED);
-    let until = view.begin().plus_nanos(view.near());
-    let both: Vec<&Event> = view
-        .events(&[EventKind::Collision], since, until)
+    let both = view.events(&[EventKind::Collision], since..=*view.beside_begin().end());
+    let both: Vec<&Event> = both
         .filter(|event| delete_crossed(view, event).is_none())
         .collect();
     let explanation = by_events(ExplanationCause::Collision, &both)?;
@@ -79,9 +75,8 @@ pub(super) fn collision(view: &OutageView<'_>) -> Option<Explanation> {
 
 /// Both sides kept the same pair of SAs, or renewed at once because an end had moved, which cost the packets before.
 pub(super) fn did_no_harm(view: &OutageView<'_>, explanation: &Explanation) -> bool {
-    let event_of = |explanation: &Explanation| view.scene.events.get(explanation.event?);
-    let moved = address_changed(view).as_ref().and_then(event_of);
-    let moved_before = moved.zip(event_of(explanation));
+    let moved = address_changed(view).and_then(|change| view.event_of(&change));
+    let moved_before = moved.zip(view.event_of(explanation));
     was_settled(view, explanation)
         || moved_before.is_some_and(|(moved, collided)| moved.time <= collided.time)
 }
@@ -90,7 +85,7 @@ pub(super) fn did_no_harm(view: &OutageView<'_>, explanation: &Explanation) -> b
 /// then: they kept the same pair.
 fn was_settled(view: &OutageView<'_>, explanation: &Explanation) -> bool {
     let begin = view.begin();
-    let (soonest, latest) = (begin.plus_nanos(-view.near()), begin.plus_nanos(view.near()));
+    let soonest = begin.plus_nanos(-view.near());
     let last_collision = explanation
         .evidence
         .iter()
@@ -98,14 +93,13 @@ fn was_settled(view: &OutageView<'_>, explanation: &Explanation) -> bool {
         .chain(explanation.event)
         .max();
     let collided = last_collision.and_then(|index| view.scene.events.get(index));
-    let own = view.outage.sa.and_then(|place| view.sa(place));
-    let back = own.and_then(|own| view.sa(own.opposite?));
-    let goes_on = |sa: Option<&SaInScene>| {
-        let used = collided.zip(sa.and_then(|sa| sa.used));
+    let goes_on = |used: Option<(Timestamp, Timestamp)>| {
+        let used = collided.zip(used);
         used.is_some_and(|(collided, (first, last))| collided.time < first && soonest <= last)
     };
-    let deleted = view.events(EventKind::DELETES, soonest, latest).next().is_some();
-    goes_on(own) && goes_on(back) && !deleted
+    let mut deletes = view.events(EventKind::DELETES, soonest..=begin.plus_nanos(view.near()));
+    let pair = view.own_sa().map(|own| [own.used, view.opposite_used(own)]);
+    pair.is_some_and(|pair| pair.into_iter().all(goes_on)) && deletes.next().is_none()
 }
 
 /// What ends an L2TP session, and the link that it carries (RFC 2661 §6.4, §6.12, RFC 1661 §5.5).
@@ -116,11 +110,7 @@ const L2TP_ENDS: &[EventKind] = &[
 ];
 
 pub(super) fn l2tp_closed(view: &OutageView<'_>) -> Option<Explanation> {
-    let (since, until) = (
-        view.outage.from.plus_nanos(-view.near()),
-        view.begin().plus_nanos(view.near()),
-    );
-    let ended = view.events(L2TP_ENDS, since, until).next()?;
+    let ended = view.events(L2TP_ENDS, view.beside_begin()).next()?;
     let asked = keepalives_in_vain(view, ended);
     Some(Explanation {
         count: None,
@@ -134,11 +124,7 @@ pub(super) fn l2tp_closed(view: &OutageView<'_>) -> Option<Explanation> {
 /// the first one. A timer that doubles waits behind the last copy once more (RFC 2661 §5.8).
 fn keepalives_in_vain<'a>(view: &OutageView<'a>, ended: &Event) -> Option<&'a Event> {
     let passes = ended.time <= view.begin().plus_nanos(view.near());
-    let mut asked = view.events(
-        &[EventKind::EchoUnanswered],
-        Timestamp(i64::MIN),
-        view.outage.from,
-    );
+    let mut asked = view.events(&[EventKind::EchoUnanswered], ..=view.outage.from);
     asked.find(|asked| {
         passes && asked.by != ended.by && asked.successor != Some(true) && waits_no_longer(asked, ended.time)
     })
@@ -147,17 +133,14 @@ fn keepalives_in_vain<'a>(view: &OutageView<'a>, ended: &Event) -> Option<&'a Ev
 pub(super) fn refused(view: &OutageView<'_>) -> Option<Explanation> {
     let outage = view.outage;
     let mut refusals: Vec<&Event> = view
-        .events(&[EventKind::Refused], Timestamp(i64::MIN), outage.to)
+        .events(&[EventKind::Refused], ..=outage.to)
         .filter(|event| !view.got_new_sa_since(event.time) && delete_crossed(view, event).is_none())
         .collect();
-    let since = outage.from.plus_nanos(-view.near());
-    let deleted = view.events(EventKind::DELETES, since, outage.to).next().is_some();
+    let deleted = view.events(EventKind::DELETES, view.beside()).next().is_some();
     if !deleted && !outage.open {
-        let (soonest, latest) = (
-            outage.from.plus_nanos(-REFUSAL_TAKES_EFFECT),
-            view.begin().plus_nanos(REFUSAL_TAKES_EFFECT),
-        );
-        refusals.retain(|event| event.time >= soonest && event.time <= latest);
+        let soonest = outage.from.plus_nanos(-REFUSAL_TAKES_EFFECT);
+        let latest = view.begin().plus_nanos(REFUSAL_TAKES_EFFECT);
+        refusals.retain(|event| (soonest..=latest).contains(&event.time));
     }
     let explanation = by_events(ExplanationCause::Refused, &refusals)?;
     Some(Explanation {
@@ -168,13 +151,12 @@ pub(super) fn refused(view: &OutageView<'_>) -> Option<Explanation> {
 
 /// The request came again with the group that the other side asked for, and was granted.
 pub(super) fn granted_at_once(view: &OutageView<'_>, explanation: &Explanation) -> bool {
-    let Some(refusal) = event_of(view, explanation) else {
+    let Some(refusal) = view.event_of(explanation) else {
         return false;
     };
-    let until = refusal.time.plus_nanos(view.near());
-    view.exchanges().any(|(_, exchange)| {
-        exchange.begin >= refusal.time
-            && exchange.begin <= until
+    let soon = refusal.time..=refusal.time.plus_nanos(view.near());
+    view.exchanges().any(|exchange| {
+        soon.contains(&exchange.begin)
             && exchange.made != MadeByExchange::Nothing
             && Some(exchange.index) != refusal.exchange
             && exchange.end < view.outage.to
@@ -185,7 +167,7 @@ pub(super) fn granted_at_once(view: &OutageView<'_>, explanation: &Explanation) 
 /// Events of some kinds that reach into the outage, or ended a while before it, or no longer before than their sender waits.
 fn out<'a>(view: &OutageView<'a>, kinds: &'static [EventKind], before: i64) -> Vec<&'a Event> {
     let since = view.outage.from.plus_nanos(-before);
-    view.events(kinds, Timestamp(i64::MIN), view.outage.to)
+    view.events(kinds, ..=view.outage.to)
         .filter(|event| event.until.unwrap_or(event.time) >= since || is_out(event, view.outage.from))
         .filter(|event| !view.got_new_sa_since(event.time))
         .collect()
@@ -233,10 +215,7 @@ fn never_answered(view: &OutageView<'_>) -> Option<Explanation> {
 /// The first copies of a request were not answered; the last one was, after data had stopped. Child SAs go on under an IKE SA that waits for its
 /// renewal.
 fn answered_late(view: &OutageView<'_>) -> Option<Explanation> {
-    let until = view.begin().plus_nanos(view.near());
-    let late = view
-        .events(&[EventKind::AnsweredLate], Timestamp(i64::MIN), until)
-        .filter(|event| event.until.is_some_and(|answered| answered > view.outage.from))
+    let late = answered_in_it(view, &[EventKind::AnsweredLate])
         .find(|event| !view.got_new_sa_since(event.time) && !renews_ike_sa(view, event))?;
     let took = late.until?.seconds_since(late.time);
     Some(Explanation {
@@ -246,29 +225,28 @@ fn answered_late(view: &OutageView<'_>) -> Option<Explanation> {
     })
 }
 
+/// Requests whose answer came when data had stopped.
+fn answered_in_it<'a>(view: &OutageView<'a>, kinds: &'static [EventKind]) -> impl Iterator<Item = &'a Event> {
+    let late = view.events(kinds, ..=*view.beside_begin().end());
+    late.filter(|event| event.until.is_some_and(|answered| answered > view.outage.from))
+}
+
 fn renews_ike_sa(view: &OutageView<'_>, asked: &Event) -> bool {
-    let mut renewals = view.events(&[EventKind::IkeSaRekeyed], asked.time, asked.time);
+    let mut renewals = view.events(&[EventKind::IkeSaRekeyed], asked.time..=asked.time);
     renewals.any(|renewal| renewal.exchange == asked.exchange)
 }
 
 /// A side takes the tunnel down though its peer lives: the answer to its check comes only when it has begun a new IKE SA, or its checks got no
 /// answer, and ESP of the peer came behind the last of them.
 fn given_up_too_soon(view: &OutageView<'_>) -> Option<Explanation> {
-    let until = view.begin().plus_nanos(view.near());
-    let answered_late = view
-        .events(&[EventKind::ChecksAnsweredLate], Timestamp(i64::MIN), until)
-        .filter(|event| event.until.is_some_and(|answered| answered > view.outage.from))
-        .last();
-    if let Some(late) = answered_late {
+    if let Some(late) = answered_in_it(view, &[EventKind::ChecksAnsweredLate]).last() {
         return Some(Explanation {
             seconds: Some(late.until?.seconds_since(late.time)),
             ..Explanation::shown(ExplanationCause::GivenUpTooSoon, late)
         });
     }
-    let since = view.outage.from.plus_nanos(-view.near());
-    let deleted = view
-        .events(EventKind::DELETES, since, until)
-        .find(|delete| delete.successor != Some(true))?;
+    let mut deletes = view.events(EventKind::DELETES, view.beside_begin());
+    let deleted = deletes.find(|delete| delete.successor != Some(true))?;
     let checks = checks_in_vain(view, deleted)?;
     let explanation = by_events(ExplanationCause::GivenUpTooSoon, &[deleted, checks])?;
     (last_esp(view, checks.by?, deleted.time) > checks.until).then_some(Explanation {
@@ -281,7 +259,7 @@ fn given_up_too_soon(view: &OutageView<'_>) -> Option<Explanation> {
 
 /// The checks that a side had sent in vain, a wait before it gave its peer up.
 fn checks_in_vain<'a>(view: &OutageView<'a>, gives_up: &Event) -> Option<&'a Event> {
-    let checks = view.events(&[EventKind::ChecksUnanswered], Timestamp(i64::MIN), gives_up.time);
+    let checks = view.events(&[EventKind::ChecksUnanswered], ..=gives_up.time);
     checks
         .filter(|checks| checks.by != gives_up.by && waits_no_longer(checks, gives_up.time))
         .last()
@@ -289,28 +267,21 @@ fn checks_in_vain<'a>(view: &OutageView<'a>, gives_up: &Event) -> Option<&'a Eve
 
 /// The last packet of an end on the SAs that it had used by a moment.
 fn last_esp(view: &OutageView<'_>, address: IpAddr, by: Timestamp) -> Option<Timestamp> {
-    let direction = view.direction_of(view.side(address)?);
-    let own = view.own_sas().filter(|(_, sa)| sa.direction == direction);
-    let used = own.filter_map(|(_, sa)| sa.used.filter(|(first, _)| *first <= by));
+    let own = view.sas_towards(view.direction_of(view.side(address)?));
+    let used = own.filter_map(|sa| sa.used.filter(|(first, _)| *first <= by));
     used.map(|(_, last)| last).max()
 }
 
 /// A side sets up a new IKE SA in place of one that lives, because its checks got no answer, though its peer answers the new request at once:
 /// the peer's ESP goes on meanwhile, or it sends none that could have stopped.
 fn given_up(view: &OutageView<'_>) -> Option<Explanation> {
-    let (since, until) = (
-        view.outage.from.plus_nanos(-view.near()),
-        view.outage.to.plus_nanos(view.near()),
-    );
-    let mut begins = view.events(&[EventKind::NewIkeSa], since, until);
+    let until = view.outage.to.plus_nanos(view.near());
+    let mut begins = view.events(&[EventKind::NewIkeSa], view.just_before()..=until);
     let anew = begins.find(|event| event.successor == Some(true))?;
     let checks = checks_in_vain(view, anew)?;
     let last = last_esp(view, view.side(checks.by?)?.side, anew.time);
     let is_alive = last.is_none_or(|last| last > checks.time.plus_nanos(view.near()));
-    let made = view
-        .exchanges()
-        .map(|(_, exchange)| exchange)
-        .find(|exchange| Some(exchange.index) == anew.exchange)?;
+    let made = view.exchange(anew.exchange)?;
     let at_once = made
         .answered
         .is_some_and(|answered| answered.nanos_since(made.begin) <= view.near());
@@ -325,18 +296,13 @@ fn given_up(view: &OutageView<'_>) -> Option<Explanation> {
 /// A side falls silent a wait after checks without an answer, and its peer comes back on an SA that it had before: the one gave the tunnel up while the
 /// other was away, and the other does not know.
 fn given_up_while_away(view: &OutageView<'_>) -> Option<Explanation> {
-    let since = view.outage.from.plus_nanos(-view.near());
-    let mut all = view.events(&[EventKind::ChecksUnanswered], since, view.outage.to);
+    let mut all = view.events(&[EventKind::ChecksUnanswered], view.beside());
     all.find_map(|checks| {
         let (silent, until) = view.other(checks.by)?.nothing;
         let away = view.direction_of(view.side(checks.by?)?);
-        let is_old = |used: &(Timestamp, Timestamp)| used.0 < checks.time;
-        let mut old = view.own_sas().filter(|(_, sa)| sa.direction == away);
-        let comes_back = old.any(|(_, sa)| {
-            sa.used
-                .filter(is_old)
-                .is_some_and(|used| used.1 > silent.plus_nanos(view.near()))
-        });
+        let back = silent.plus_nanos(view.near());
+        let mut used = view.sas_towards(away).filter_map(|sa| sa.used);
+        let comes_back = used.any(|(first, last)| first < checks.time && last > back);
         (gives_up(checks, silent) && comes_back).then(|| Explanation {
             seconds: Some(until.seconds_since(silent)),
             ..Explanation::shown(ExplanationCause::GivenUp, checks)
@@ -373,30 +339,23 @@ pub(super) fn answer_lost(view: &OutageView<'_>) -> Option<Explanation> {
 
 /// The side that asked again is silent: no copy of its request lies in the outage.
 pub(super) fn asks_no_more(view: &OutageView<'_>, explanation: &Explanation) -> bool {
-    let asks_on = event_of(view, explanation).is_some_and(|event| {
-        event
-            .until
-            .is_some_and(|last| last > view.begin().plus_nanos(view.near()))
-    });
+    let last = view.event_of(explanation).and_then(|event| event.until);
+    let asks_on = last > Some(*view.beside_begin().end());
     let asks = view.other(explanation.by).map(|side| side.side);
     !asks_on && !view.outage.of_rekey && view.is_silent(asks)
-}
-
-/// Nothing else of the side that did not answer passes either.
-fn all_silent(view: &OutageView<'_>, explanation: &Explanation) -> bool {
-    !view.outage.of_rekey && view.is_silent(explanation.by)
 }
 
 /// Neither ESP nor IKE of the side that did not answer passes, or it lost its SAs before it was asked. Who is sent nothing answers nothing, so
 /// a request that already waited while data arrived counts then. Fragments of a message show that their sender lives.
 pub(super) fn not_answered_by_the_silent(view: &OutageView<'_>, explanation: &Explanation) -> bool {
-    let event = event_of(view, explanation);
+    let event = view.event_of(explanation);
     let waited = |event: &Event| event.time.plus_nanos(view.near()) < view.outage.from;
     let waited_before = view.outage.undelivered.swallowed == 0 && event.is_some_and(waited);
     let asked_in_it = |event: &Event| event.time > view.outage.from.plus_nanos(view.near());
     let was_gone = event.is_some_and(asked_in_it)
         && began_anew(view).is_some_and(|lost| lost.by == explanation.by && !no_restart(view, &lost));
-    !waited_before && (all_silent(view, explanation) || was_gone)
+    let all_silent = !view.outage.of_rekey && view.is_silent(explanation.by);
+    !waited_before && (all_silent || was_gone)
 }
 
 pub(super) fn peer_restarted(view: &OutageView<'_>) -> Option<Explanation> {
@@ -406,26 +365,23 @@ pub(super) fn peer_restarted(view: &OutageView<'_>) -> Option<Explanation> {
 /// Checks remain unanswered, and then a new IKE SA begins; nothing came from the peer in between.
 fn checked_in_vain(view: &OutageView<'_>) -> Option<Explanation> {
     let outage = view.outage;
-    let since = outage.from.plus_nanos(-view.near());
     let until = outage.to.plus_nanos(view.near());
-    view.events(&[EventKind::ChecksUnanswered], since, outage.to)
-        .find_map(|checks| {
-            let anew = view.events(&[EventKind::NewIkeSa], checks.time, until).next()?;
-            let (from, to) = view.side(checks.by?)?.nothing;
-            let silent = from <= checks.time.plus_nanos(view.near())
-                && to.plus_nanos(view.near()) >= anew.time.min(outage.to);
-            silent.then_some((checks, anew))
-        })
-        .and_then(|(checks, anew)| {
-            let explanation = by_events(ExplanationCause::PeerRestarted, &[anew, checks])?;
-            Some(Explanation {
-                by: checks.by,
-                certainty: Certainty::Inferred,
-                count: None,
-                seconds: silent_s(view, checks.by, anew.time),
-                ..explanation
-            })
-        })
+    let mut all = view.events(&[EventKind::ChecksUnanswered], view.beside());
+    let (checks, anew) = all.find_map(|checks| {
+        let anew = view.events(&[EventKind::NewIkeSa], checks.time..=until).next()?;
+        let (from, to) = view.side(checks.by?)?.nothing;
+        let silent = from <= checks.time.plus_nanos(view.near())
+            && to.plus_nanos(view.near()) >= anew.time.min(outage.to);
+        silent.then_some((checks, anew))
+    })?;
+    let explanation = by_events(ExplanationCause::PeerRestarted, &[anew, checks])?;
+    Some(Explanation {
+        by: checks.by,
+        certainty: Certainty::Inferred,
+        count: None,
+        seconds: silent_s(view, checks.by, anew.time),
+        ..explanation
+    })
 }
 
 /// A new IKE SA begins although the old one lives, after one side alone had fallen silent: that side lost its SAs, whether it comes back or the
@@ -433,30 +389,24 @@ fn checked_in_vain(view: &OutageView<'_>) -> Option<Explanation> {
 fn began_anew(view: &OutageView<'_>) -> Option<Explanation> {
     let outage = view.outage;
     let until = outage.to.plus_nanos(view.near());
-    let mut begins = view.events(&[EventKind::NewIkeSa], outage.from, until);
+    let mut begins = view.events(&[EventKind::NewIkeSa], outage.from..=until);
     let anew = begins.find(|event| event.successor == Some(true))?;
     let half = anew.time.min(outage.to).nanos_since(outage.from) / 2;
     let silent = |side: &&SilencesOfSide| {
         let (from, to) = side.nothing;
         to.min(anew.time).nanos_since(from) >= half
     };
-    let unreachable = view
-        .events(&[EventKind::Unreachable], outage.from, anew.time)
-        .find(|event| {
-            event
-                .notify
-                .as_deref()
-                .is_some_and(|what| NO_DAEMON.contains(&what))
-        });
+    let no_daemon = |event: &&Event| NO_DAEMON.map(Some).contains(&event.notify.as_deref());
+    let mut errors = view.events(&[EventKind::Unreachable], outage.from..=anew.time);
+    let unreachable = errors.find(no_daemon);
     let mut silent_sides = outage.silences.iter().filter(silent);
     let lost = match (unreachable, silent_sides.next(), silent_sides.next()) {
         (Some(event), ..) => event.by?,
         (None, Some(only), None) => only.side,
         _ => return None,
     };
-    let told = view
-        .events(&[EventKind::InitialContact], anew.time, until)
-        .find(|event| event.by == Some(lost));
+    let mut contacts = view.events(&[EventKind::InitialContact], anew.time..=until);
+    let told = contacts.find(|event| event.by == Some(lost));
     let events: Vec<&Event> = [Some(anew), told, unreachable].into_iter().flatten().collect();
     let certainty = match told.or(unreachable) {
         Some(_) => Certainty::Proven,
@@ -480,29 +430,26 @@ fn silent_s(view: &OutageView<'_>, end: Option<IpAddr>, anew: Timestamp) -> Opti
 
 /// ESP of the peer passes, or a Delete took the SAs.
 pub(super) fn no_restart(view: &OutageView<'_>, explanation: &Explanation) -> bool {
-    let until = event_of(view, explanation).map_or(view.outage.to, |event| event.time);
-    let esp_passes = explanation.by.is_some() && !view.sends_no_esp(explanation.by, until);
-    esp_passes
-        || view
-            .events(EventKind::DELETES, view.outage.from, until)
-            .next()
-            .is_some()
+    let until = view
+        .event_of(explanation)
+        .map_or(view.outage.to, |event| event.time);
+    let mut deletes = view.events(EventKind::DELETES, view.outage.from..=until);
+    esp_passes_until(view, explanation, until) || deletes.next().is_some()
 }
 
 /// The Delete at the begin that no successor had been made for.
 fn delete_at_begin<'a>(view: &OutageView<'a>) -> Option<&'a Event> {
-    let since = view.outage.from.plus_nanos(-view.near());
-    let until = view.begin().plus_nanos(view.near());
+    let (since, until) = view.beside_begin().into_inner();
     let kept = view.outage.from.plus_nanos(-CHARON_REPEATS);
     let mut all = view
-        .events(EventKind::DELETES, kept, until)
+        .events(EventKind::DELETES, kept..=until)
         .filter(|event| event.successor != Some(true))
         .filter(|event| {
-            let mut refusals = view.events(&[EventKind::Refused], event.time, until);
+            let mut refusals = view.events(&[EventKind::Refused], event.time..=until);
             let mut crossed = || refusals.any(|refusal| delete_crossed(view, refusal).is_some());
             // With its IKE SA a tunnel has no SA until the next one, whatever was still on its way.
             let ends_tunnel = event.kind == EventKind::IkeSaDeleted;
-            let mut anew = view.events(&[EventKind::NewIkeSa], event.time, view.outage.to);
+            let mut anew = view.events(&[EventKind::NewIkeSa], event.time..=view.outage.to);
             event.time >= since
                 || event.by.is_some() && view.is_silent(event.by)
                 || crossed()
@@ -519,9 +466,11 @@ fn delete_at_begin<'a>(view: &OutageView<'a>) -> Option<&'a Event> {
 /// The Delete of an IKE SA after which the tunnel had none for half of the outage, whatever had closed its way before: the peer was heard behind it.
 fn delete_of_tunnel<'a>(view: &OutageView<'a>) -> Option<&'a Event> {
     let outage = view.outage;
-    let mut all = view.events(&[EventKind::IkeSaDeleted], outage.from, outage.to);
+    let mut all = view.events(&[EventKind::IkeSaDeleted], outage.from..=outage.to);
     all.find(|delete| {
-        let anew = view.events(&[EventKind::NewIkeSa], delete.time, outage.to).next();
+        let anew = view
+            .events(&[EventKind::NewIkeSa], delete.time..=outage.to)
+            .next();
         let stands = anew.map_or(outage.to, |anew| anew.until.unwrap_or(anew.time));
         let heard = outage.silences.iter().all(|side| side.nothing.0 >= delete.time);
         delete.successor == Some(false) && heard && view.fills_half((delete.time, stands))
@@ -531,14 +480,14 @@ fn delete_of_tunnel<'a>(view: &OutageView<'a>) -> Option<&'a Event> {
 /// The renewal of the IKE SA right before a Delete that left the tunnel without one: who deletes the old one took the new one, too.
 fn renewed_just_before<'a>(view: &OutageView<'a>, delete: &Event) -> Option<&'a Event> {
     let since = delete.time.plus_nanos(-DELETE_OF_A_REKEY);
-    let renewals = view.events(&[EventKind::IkeSaRekeyed], Timestamp(i64::MIN), delete.time);
+    let renewals = view.events(&[EventKind::IkeSaRekeyed], ..=delete.time);
     let taken = renewals.filter(|renewal| renewal.until >= Some(since) && delete.successor == Some(false));
     taken.filter(|_| delete.kind == EventKind::IkeSaDeleted).last()
 }
 
 /// A Delete as an explanation, with the renewal whose IKE SA it took, and the tunnel in which both directions go on.
 fn of_delete(view: &OutageView<'_>, cause: ExplanationCause, delete: &Event) -> Explanation {
-    let mut gone = view.events(&[EventKind::OtherTunnel], delete.time, view.outage.to);
+    let mut gone = view.events(&[EventKind::OtherTunnel], delete.time..=view.outage.to);
     let replaced = gone.find(|gone| gone.until.is_none());
     let asked = keepalives_in_vain(view, delete);
     let beside = renewed_just_before(view, delete).into_iter().chain(replaced);
@@ -555,7 +504,7 @@ fn of_delete(view: &OutageView<'_>, cause: ExplanationCause, delete: &Event) -> 
 /// Exchanges that began after `time` and before the outage ended, and made no SA of other inner addresses.
 fn exchanges_since<'a>(view: &OutageView<'a>, time: Timestamp) -> impl Iterator<Item = &'a ExchangeInScene> {
     let end = view.outage.to;
-    view.exchanges()
+    view.placed_exchanges()
         .filter(|(place, _)| !view.is_of_others(*place))
         .map(|(_, exchange)| exchange)
         .filter(move |exchange| exchange.begin > time && exchange.begin < end)
@@ -587,13 +536,13 @@ fn of_other_addresses<'a>(view: &OutageView<'a>, delete: &Event) -> Option<&'a E
         };
         pairs.peek().is_some() && !pairs.any(before)
     };
-    let mut all = view.exchanges().filter(|(place, _)| is_new(*place));
-    all.find(|(_, exchange)| {
+    let all = view.placed_exchanges().filter(|(place, _)| is_new(*place));
+    let mut all = all.map(|(_, exchange)| exchange);
+    all.find(|exchange| {
         delete.kind == EventKind::IkeSaDeleted
             && exchange.begin > delete.time
             && exchange.made != MadeByExchange::Nothing
     })
-    .map(|(_, exchange)| exchange)
 }
 
 pub(super) fn break_before_make(view: &OutageView<'_>) -> Option<Explanation> {
@@ -612,32 +561,23 @@ pub(super) fn break_before_make(view: &OutageView<'_>) -> Option<Explanation> {
 /// An ordinary rekey; or the Delete takes a new SA back on which nothing had arrived, so that the renewal was made before the break; or it takes an SA
 /// that had stopped long before.
 pub(super) fn made_just_before(view: &OutageView<'_>, explanation: &Explanation) -> bool {
+    let Some(delete) = view.event_of(explanation) else {
+        return false;
+    };
     let taken_back = || {
-        let delete = event_of(view, explanation)?;
-        let lost_on = new_sa_lost(view)?.exchange?;
-        let (_, made) = view.exchanges().find(|(_, exchange)| exchange.index == lost_on)?;
-        Some(made.end <= delete.time)
+        let lost_on = new_sa_lost(view)?.exchange;
+        Some(view.exchange(lost_on)?.end <= delete.time)
     };
-    let had_stopped = || {
-        let (delete, silence) = event_of(view, explanation).zip(one_sa_silent(view))?;
-        Some(view.fills_half((silence.time, delete.time)))
-    };
-    rekeyed_just_before(view, explanation) || taken_back() == Some(true) || had_stopped() == Some(true)
+    let had_stopped = || one_sa_silent(view).map(|silence| view.fills_half((silence.time, delete.time)));
+    rekeyed_just_before(view, delete) || taken_back() == Some(true) || had_stopped() == Some(true)
 }
 
 /// An exchange of this tunnel was answered shortly before the Delete: an ordinary rekey.
-fn rekeyed_just_before(view: &OutageView<'_>, explanation: &Explanation) -> bool {
-    let Some(delete) = event_of(view, explanation) else {
-        return false;
-    };
-    if delete.successor == Some(false) {
-        return false;
-    }
-    let since = delete.time.plus_nanos(-DELETE_OF_A_REKEY);
-    view.exchanges().any(|(_, exchange)| {
-        exchange.made != MadeByExchange::Nothing
-            && exchange
-                .answered
-                .is_some_and(|answered| answered >= since && answered <= delete.time)
-    })
+fn rekeyed_just_before(view: &OutageView<'_>, delete: &Event) -> bool {
+    let before = delete.time.plus_nanos(-DELETE_OF_A_REKEY)..=delete.time;
+    let made = view
+        .exchanges()
+        .filter(|exchange| exchange.made != MadeByExchange::Nothing);
+    let mut answered = made.filter_map(|exchange| exchange.answered);
+    delete.successor != Some(false) && answered.any(|answered| before.contains(&answered))
 }

@@ -1,5 +1,6 @@
 //! Rows about the path and the capture: hole, address changed, silent, large packets, and what nothing explains.
 
+use crate::explain::sas::by_run;
 use crate::explain::scene::{ExchangeInScene, MadeByExchange, OutageInScene, SaInScene, SilencesOfSide};
 use crate::explain::view::OutageView;
 use rekeyscope_model::analysis::{Certainty, Event, EventKind, Explanation, ExplanationCause};
@@ -11,22 +12,14 @@ use rekeyscope_traffic::{CarriedKind, INITIAL_RTO, PacketForm, ShownBy};
 pub(super) const CHANGE_TAKES_EFFECT: i64 = 3 * INITIAL_RTO;
 
 pub(super) fn capture_hole(view: &OutageView<'_>) -> Option<Explanation> {
-    let hole = view
-        .events(&[EventKind::CaptureHole], Timestamp(i64::MIN), view.outage.to)
-        .find(|event| view.lasts_half(event))?;
-    Some(Explanation::shown(ExplanationCause::CaptureHole, hole))
+    by_run(view, &[EventKind::CaptureHole], ExplanationCause::CaptureHole)
 }
 
 pub(super) fn address_changed(view: &OutageView<'_>) -> Option<Explanation> {
     let outage = view.outage;
     let since = outage.from.plus_nanos(-CHANGE_TAKES_EFFECT);
-    let change = view
-        .events(
-            &[EventKind::AddressChanged, EventKind::PortChanged],
-            since,
-            outage.to,
-        )
-        .next()?;
+    let moves: &[EventKind] = &[EventKind::AddressChanged, EventKind::PortChanged];
+    let change = view.events(moves, since..=outage.to).next()?;
     let silent = outage.silences.iter().any(|side| view.fills_half(side.nothing));
     // The other side may go on to the old place, and hear from the new one all the time.
     let at_begin = change.time <= outage.from.plus_nanos(CHANGE_TAKES_EFFECT);
@@ -48,7 +41,7 @@ pub(super) fn address_changed(view: &OutageView<'_>) -> Option<Explanation> {
         moved && at_once && lost_later(*until) == 0 && !outage.open
     });
     // The line came back with another address.
-    let ended = view.events(&[EventKind::PppoeEnded], since, change.time).last();
+    let ended = view.events(&[EventKind::PppoeEnded], since..=change.time).last();
     ((silent || held) && !worked).then(|| Explanation {
         count: None,
         evidence: ended.map_or_else(
@@ -76,16 +69,11 @@ fn kept_waiting(view: &OutageView<'_>, frame: Option<u64>) -> Vec<usize> {
         let gave_up = asked.until?;
         let mut later = events.iter().filter(|event| event.time > gave_up);
         let anew = later.find(|event| event.kind == EventKind::NewIkeSa && event.tunnel == asked.tunnel)?;
-        let deletes = view.events(&[EventKind::IkeSaDeleted], gave_up, anew.time);
+        let deletes = view.events(&[EventKind::IkeSaDeleted], gave_up..=anew.time);
         let old = deletes.filter(|event| event.by == asked.by).last();
         let is_it = frame.is_some() || old.is_some();
-        is_it.then(|| {
-            [Some(asked), old, Some(anew)]
-                .into_iter()
-                .flatten()
-                .map(|event| event.index)
-                .collect()
-        })
+        let told = [Some(asked), old, Some(anew)].into_iter().flatten();
+        is_it.then(|| told.map(|event| event.index).collect())
     };
     let mut requests = events.iter().filter(is_request);
     requests.find_map(waited).unwrap_or_default()
@@ -94,12 +82,10 @@ fn kept_waiting(view: &OutageView<'_>, frame: Option<u64>) -> Vec<usize> {
 /// An end sends from another address than the one that its peer sends to, and nothing was delivered since it does.
 pub(super) fn answered_elsewhere(view: &OutageView<'_>) -> Option<Explanation> {
     let outage = view.outage;
-    let mut events = view.events(&[EventKind::AnsweredElsewhere], Timestamp(i64::MIN), outage.to);
+    let mut events = view.events(&[EventKind::AnsweredElsewhere], ..=outage.to);
     let event = events.find(|event| event.until > Some(outage.from))?;
-    let in_vain_from_the_first = outage
-        .undelivered
-        .dead
-        .is_some_and(|(first, _)| first == outage.from);
+    let dead = outage.undelivered.dead;
+    let in_vain_from_the_first = dead.is_some_and(|(first, _)| first == outage.from);
     let at_begin = outage.from <= event.time.plus_nanos(view.near());
     (at_begin || in_vain_from_the_first)
         .then(|| Explanation::shown(ExplanationCause::AnsweredElsewhere, event))
@@ -116,9 +102,7 @@ const SIGNS_OF_SILENCE: &[EventKind] = &[
 pub(super) fn silent(view: &OutageView<'_>) -> Option<Explanation> {
     let outage = view.outage;
     let [sender, receiver] = view.silent_sides();
-    let signs: Vec<&Event> = view
-        .events(SIGNS_OF_SILENCE, outage.from.plus_nanos(-view.near()), outage.to)
-        .collect();
+    let signs: Vec<&Event> = view.events(SIGNS_OF_SILENCE, view.beside()).collect();
     let everything = signs
         .iter()
         .find(|event| event.kind == EventKind::EverythingSilent && view.lasts_half(event));
@@ -133,12 +117,12 @@ pub(super) fn silent(view: &OutageView<'_>) -> Option<Explanation> {
         .silences
         .iter()
         .zip([sender, receiver])
-        .any(|(side, silent)| silent && view.goes_on_upon_its_sa(side));
-    let new_sa = outage.back_on.filter(|_| view.stopped_on_its_sa());
-    let new_sa = new_sa.or_else(|| came_back_on(view, of?)).filter(|_| !goes_on);
+        .any(|(side, silent)| silent && view.goes_on_upon_its_sa(side, side.nothing));
+    let new_sa = view.back_on().filter(|_| view.stopped_on_its_sa());
+    let came_back = || of.and_then(|side| came_back_on(view, &side, side.nothing.1));
+    let new_sa = new_sa.or_else(came_back).filter(|_| !goes_on);
     let brought_back = new_sa
-        .and_then(|place| view.sa(place)?.exchange)
-        .and_then(|place| view.scene.exchanges.get(place))
+        .and_then(|sa| view.made(sa))
         .filter(|exchange| !is_lost_on_new_sa(view, exchange.end) && !waited_for_the_way(view, exchange));
     let main = everything.or(signs.first()).copied();
     let last = outage
@@ -176,12 +160,8 @@ fn only_checks(view: &OutageView<'_>, checks: &Event) -> Option<u64> {
 /// Whether the side that fell silent sent on its new SA before the first packet of it came, for longer than since `end` of the exchange a
 /// path takes: then the renewal did not bring the way back.
 fn is_lost_on_new_sa(view: &OutageView<'_>, end: Timestamp) -> bool {
-    let mut late = view.events(
-        &[EventKind::FirstNumber],
-        end.plus_nanos(view.near()),
-        view.outage.to,
-    );
-    late.next().is_some()
+    let late = end.plus_nanos(view.near())..=view.outage.to;
+    view.events(&[EventKind::FirstNumber], late).next().is_some()
 }
 
 /// Tells whether the receiver had nothing to send, and that is all: none of its packets is missing, nobody asked it for anything in vain, and it goes
@@ -189,25 +169,18 @@ fn is_lost_on_new_sa(view: &OutageView<'_>, end: Timestamp) -> bool {
 pub(super) fn receiver_rests(view: &OutageView<'_>) -> bool {
     let outage = view.outage;
     // IKE of the side may pass meanwhile.
-    let receiver = outage.silences[1];
-    let side = SilencesOfSide {
-        nothing: receiver.no_esp,
-        ..receiver
-    };
+    let side = &outage.silences[1];
+    let (_, back) = side.no_esp;
     let asked = view
-        .events(ASKED_IN_VAIN, Timestamp(i64::MIN), outage.to)
+        .events(ASKED_IN_VAIN, ..=outage.to)
         .any(|event| event.until.unwrap_or(event.time) >= outage.from);
-    let had_it = |place: usize| {
-        let sa = view.sa(place)?;
-        let made = sa.exchange.and_then(|place| view.scene.exchanges.get(place));
-        let taken = sa.opposite.and_then(|place| view.sa(place)?.used);
-        let since = made.map(|made| made.end).or(taken.map(|(first, _)| first))?;
-        Some(since.plus_nanos(view.near()) < side.nothing.1)
+    let had_it = |sa: &SaInScene| {
+        let made = view.made(sa).map(|made| made.end);
+        let since = made.or(view.opposite_used(sa).map(|(first, _)| first));
+        since.is_some_and(|since| since.plus_nanos(view.near()) < back)
     };
-    let has_sa = || {
-        let new = came_back_on(view, side).and_then(had_it);
-        view.goes_on_upon_its_sa(&side) || new == Some(true)
-    };
+    let has_sa =
+        || view.goes_on_upon_its_sa(side, side.no_esp) || came_back_on(view, side, back).is_some_and(had_it);
     outage.undelivered.receiver_rests && !asked && has_sa()
 }
 
@@ -219,30 +192,22 @@ const ASKED_IN_VAIN: &[EventKind] = &[
 ];
 
 /// The new SA that a side sends on first when its silence is over.
-fn came_back_on(view: &OutageView<'_>, side: SilencesOfSide) -> Option<usize> {
-    let direction = view.direction_of(&side);
-    let back = side.nothing.1;
-    let first = |sa: &SaInScene| sa.used.map(|used| used.0);
-    let mut own = view.own_sas().filter(|(_, sa)| sa.direction == direction);
-    let new =
-        own.find(|(_, sa)| first(sa).is_some_and(|at| back <= at && at <= back.plus_nanos(view.near())));
-    new.map(|(place, _)| place)
+fn came_back_on<'a>(view: &OutageView<'a>, side: &SilencesOfSide, back: Timestamp) -> Option<&'a SaInScene> {
+    let soon = back..=back.plus_nanos(view.near());
+    let mut own = view.sas_towards(view.direction_of(side));
+    own.find(|sa| sa.used.is_some_and(|(first, _)| soon.contains(&first)))
 }
 
 /// Whether the first copies of a renewal were lost like all else: it was over when the way came back.
 fn waited_for_the_way(view: &OutageView<'_>, exchange: &ExchangeInScene) -> bool {
     let since = view.outage.from.max(exchange.begin);
-    view.events(&[EventKind::AnsweredLate], since, exchange.end)
-        .any(|event| event.exchange == Some(exchange.index))
+    view.repeated(exchange, since).is_some()
 }
 
 /// Packets of one side pass the capture and do not reach the other side, which repeats what was acknowledged, or a check that was answered.
 pub(super) fn unheard(view: &OutageView<'_>) -> Option<Explanation> {
     let outage = view.outage;
-    let since = outage.from.plus_nanos(-view.near());
-    let checks: Vec<&Event> = view
-        .events(&[EventKind::ChecksUnheard], since, outage.to)
-        .collect();
+    let checks: Vec<&Event> = view.events(&[EventKind::ChecksUnheard], view.beside()).collect();
     let [sender, receiver] = &outage.silences;
     let is_unheard = |outage: &OutageInScene| u64::from(outage.undelivered.unheard) >= LEAST_NOT_BY_CHANCE;
     // Acknowledgements that the other direction's sender did not hear went the way of these packets.
@@ -281,27 +246,20 @@ pub(super) fn esp_silent(view: &OutageView<'_>) -> Option<Explanation> {
         .filter(|_| u64::from(outage.undelivered.swallowed) < LEAST_NOT_BY_CHANCE)
         .filter(is_silent);
     let silent = sender.or(Some(receiver).filter(is_silent))?;
+    let (stops, back) = silent.no_esp;
     // Numbers that a new SA begins with above 1 are those of packets that were sent and lost.
-    let until = silent.no_esp.1.plus_nanos(view.near());
-    let mut numbers = view.events(&[EventKind::FirstNumber], silent.no_esp.0, until);
+    let mut numbers = view.events(&[EventKind::FirstNumber], stops..=back.plus_nanos(view.near()));
     let lost = numbers.find(|first| first.by == Some(silent.side) && first.count > Some(LEAST_NOT_BY_CHANCE));
-    let renewed = came_back_on(
-        view,
-        SilencesOfSide {
-            nothing: silent.no_esp,
-            ..*silent
-        },
-    );
-    let made = renewed
-        .and_then(|place| view.scene.exchanges.get(view.sa(place)?.exchange?))
-        .filter(|own| own.made == MadeByExchange::ChildSa && own.begin > silent.no_esp.0)
-        .filter(|own| lost.is_none() && own.end.plus_nanos(INITIAL_RTO) >= silent.no_esp.1);
+    let made = came_back_on(view, silent, back)
+        .and_then(|sa| view.made(sa))
+        .filter(|own| own.made == MadeByExchange::ChildSa && own.begin > stops)
+        .filter(|own| lost.is_none() && own.end.plus_nanos(INITIAL_RTO) >= back);
     Some(Explanation {
         by: Some(silent.side),
         exchange: made.map(|made| made.index),
         evidence: Vec::from_iter(lost.map(|first| first.index)),
         count: lost.and_then(|first| first.count),
-        seconds: Some(silent.no_esp.1.seconds_since(silent.no_esp.0)),
+        seconds: Some(back.seconds_since(stops)),
         frames: Vec::from_iter(silent.last_frame),
         ..Explanation::of(ExplanationCause::EspSilent, Certainty::Proven)
     })
@@ -309,14 +267,15 @@ pub(super) fn esp_silent(view: &OutageView<'_>) -> Option<Explanation> {
 
 /// The event of an SA that stopped while others of its side went on, for half of the outage.
 pub(super) fn one_sa_silent<'a>(view: &OutageView<'a>) -> Option<&'a Event> {
-    let mut silences = view.events(&[EventKind::EspSilent], Timestamp(i64::MIN), view.outage.to);
+    let mut silences = view.events(&[EventKind::EspSilent], ..=view.outage.to);
     silences.find(|silence| !silence.spis.is_empty() && view.lasts_half(silence))
 }
 
 /// The numbers of an SA that had carried more before the capture tell how much that was: a limit of volume may have ended it.
 fn of_one_sa(view: &OutageView<'_>, silence: &Event) -> Explanation {
-    let mut own = view.own_sas().map(|(_, sa)| sa);
-    let sent = own.find(|sa| silence.count.is_some() && silence.spis.contains(&sa.spi));
+    let sent = view
+        .own_sas()
+        .find(|sa| silence.count.is_some() && silence.spis.contains(&sa.spi));
     Explanation {
         limit_kilobytes: sent.and_then(|sa| Some(sa.sent?.1 / 1_000)),
         seconds: silence.until.map(|until| until.seconds_since(silence.time)),
@@ -339,7 +298,7 @@ pub(super) fn large_packets(view: &OutageView<'_>) -> Option<Explanation> {
     let undelivered = &outage.undelivered;
     let largest_passed = Some(undelivered.largest_passed).filter(|bytes| *bytes > 0);
     let told = view
-        .events(&[EventKind::OnlySmallPass], Timestamp(i64::MIN), outage.to)
+        .events(&[EventKind::OnlySmallPass], ..=outage.to)
         .find(|event| event.until.is_none_or(|until| until >= outage.from));
     let smallest = outage.swallowed_packets.iter().map(|packet| packet.bytes).min();
     let only_large = match (smallest, largest_passed) {
@@ -353,12 +312,11 @@ pub(super) fn large_packets(view: &OutageView<'_>) -> Option<Explanation> {
     if told.is_none() && !(only_large && (proven || seen)) {
         return None;
     }
-    let until = view.begin().plus_nanos(view.near());
+    let (since, until) = view.beside_begin().into_inner();
     let changed = view
         .exchanges()
-        .filter(|(_, exchange)| exchange.end <= until && !undelivered.never_larger)
+        .filter(|exchange| exchange.end <= until && !undelivered.never_larger)
         .last();
-    let since = outage.from.plus_nanos(-view.near());
     let compressed = undelivered.form == PacketForm::Compressed && told.is_none();
     let telling = |bytes: &u64| (undelivered.cut || is_below_any_mtu(*bytes)) && told.is_none();
     let certainty = if compressed {
@@ -369,12 +327,12 @@ pub(super) fn large_packets(view: &OutageView<'_>) -> Option<Explanation> {
     Some(Explanation {
         event: told.map(|event| event.index),
         evidence: view
-            .events(&[EventKind::Unreachable], since, outage.to)
+            .events(&[EventKind::Unreachable], view.beside())
             .map(|event| event.index)
             .collect(),
         exchange: changed
-            .filter(|(_, exchange)| exchange.end >= since)
-            .map(|(_, exchange)| exchange.index),
+            .filter(|exchange| exchange.end >= since)
+            .map(|exchange| exchange.index),
         // Whoever asked knows whether the replies came.
         by: match told {
             Some(event) => event.by,
@@ -400,7 +358,7 @@ pub(super) fn large_packets(view: &OutageView<'_>) -> Option<Explanation> {
 fn takes_it(view: &OutageView<'_>) -> bool {
     let outage = view.outage;
     let in_use = |place: usize| {
-        let opposite = view.sa(place).and_then(|sa| view.sa(sa.opposite?)?.used);
+        let opposite = view.sa(place).and_then(|sa| view.opposite_used(sa));
         Some(place) == outage.sa
             || opposite.is_some_and(|(first, last)| first < outage.to && last > outage.from)
     };
@@ -411,9 +369,8 @@ fn takes_it(view: &OutageView<'_>) -> bool {
 /// the tunnel shows by its answers that the way there and back is open.
 pub(super) fn too_big(view: &OutageView<'_>) -> Option<Explanation> {
     let outage = view.outage;
-    let since = outage.from.plus_nanos(-view.near());
-    let until = view.begin().plus_nanos(view.near());
-    let goes_on = outage.silences.iter().all(|side| !view.fills_half(side.no_esp));
+    let until = *view.beside_begin().end();
+    let goes_on = both_send(view);
     let ends = outage
         .inner
         .map(|(from, to)| (Some(from.to_string()), Some(to.to_string())));
@@ -422,7 +379,7 @@ pub(super) fn too_big(view: &OutageView<'_>) -> Option<Explanation> {
         _ => goes_on && event.count.is_some(),
     };
     let kinds: &[EventKind] = &[EventKind::Unreachable, EventKind::TooBigInside];
-    let mut told = view.events(kinds, since, until);
+    let mut told = view.events(kinds, view.beside_begin());
     let event = told.find(|event| is_of_it(event) && event.until.is_some_and(|last| last > until))?;
     Some(Explanation {
         by: Some(outage.silences[0].side),
@@ -431,6 +388,12 @@ pub(super) fn too_big(view: &OutageView<'_>) -> Option<Explanation> {
         seconds: event.until.map(|until| until.seconds_since(event.time)),
         ..Explanation::of(ExplanationCause::TooBig, Certainty::Read)
     })
+}
+
+/// ESP of both sides goes on.
+fn both_send(view: &OutageView<'_>) -> bool {
+    let mut sides = view.outage.silences.iter();
+    sides.all(|side| !view.fills_half(side.no_esp))
 }
 
 /// Segments came behind later ones, or were acknowledged unheard, or an end moved, or the same segments pass in the end on the same SA and nobody cut
@@ -453,8 +416,7 @@ pub(super) fn connection_dead(view: &OutageView<'_>) -> Option<Explanation> {
     let again = undelivered.carried == CarriedKind::Tcp
         && u64::from(undelivered.swallowed.min(undelivered.attempts)) >= LEAST_NOT_BY_CHANCE;
     let open = u64::from(undelivered.echoes) >= LEAST_NOT_BY_CHANCE && smallest <= undelivered.largest_passed;
-    let goes_on = outage.silences.iter().all(|side| !view.fills_half(side.no_esp));
-    (again && open && goes_on).then(|| Explanation {
+    (again && open && both_send(view)).then(|| Explanation {
         by: Some(outage.silences[1].side),
         count: Some(undelivered.swallowed.into()),
         ..Explanation::of(ExplanationCause::ConnectionDead, Certainty::Inferred)

@@ -22,10 +22,7 @@ pub(super) fn learnt_limit(view: &OutageView<'_>, mut explanation: Explanation) 
         .outages
         .iter()
         .filter(|other| other.tunnel == view.outage.tunnel && other.sa != Some(place) && other.sa != opposite)
-        .map(|outage| OutageView {
-            scene: view.scene,
-            outage,
-        })
+        .map(|outage| OutageView { outage, ..*view })
         .filter(|other| other.stopped_on_its_sa())
         .map(|other| StopPoint::of(&other))
         .collect();
@@ -82,7 +79,7 @@ struct StopPoint {
 impl StopPoint {
     fn of(view: &OutageView<'_>) -> Self {
         let (volume, age) = view.volume_and_age();
-        let sent = view.outage.sa.and_then(|place| view.sa(place)?.sent);
+        let sent = view.own_sa().and_then(|sa| sa.sent);
         let (packets, bytes) = sent
             .map(|(packets, bytes)| (packets as f64, bytes as f64))
             .unzip();
@@ -97,7 +94,7 @@ impl StopPoint {
 
 /// Limits were read, and the SA reached none of them.
 pub(super) fn is_below_read_limits(view: &OutageView<'_>) -> bool {
-    let Some(sa) = view.outage.sa.and_then(|place| view.sa(place)) else {
+    let Some(sa) = view.own_sa() else {
         return false;
     };
     let (volume, age) = view.volume_and_age();
@@ -114,7 +111,7 @@ pub(super) fn is_below_read_limits(view: &OutageView<'_>) -> bool {
 
 /// The limit that was read and is reached.
 pub(super) fn read_limit(view: &OutageView<'_>) -> (Option<u64>, Option<u64>) {
-    let Some(sa) = view.outage.sa.and_then(|place| view.sa(place)) else {
+    let Some(sa) = view.own_sa() else {
         return (None, None);
     };
     let (volume, age) = view.volume_and_age();

@@ -30,9 +30,7 @@ pub(super) fn new_sa_lost(view: &OutageView<'_>) -> Option<Explanation> {
 
 /// Packets were lost on an older SA, or acknowledgements unheard, long before anybody asked for the new one: that SA is not the cause.
 fn was_dead_before(view: &OutageView<'_>, found: &Explanation) -> bool {
-    let mut exchanges = view.exchanges().map(|(_, exchange)| exchange);
-    let exchange = exchanges.find(|exchange| Some(exchange.index) == found.exchange);
-    exchange.is_some_and(|exchange| {
+    view.exchange(found.exchange).is_some_and(|exchange| {
         let long_before = |time: Timestamp| exchange.begin.nanos_since(time) > DELETE_OF_A_REKEY;
         let undelivered = &view.outage.undelivered;
         let unheard = u64::from(undelivered.unheard) >= LEAST_NOT_BY_CHANCE;
@@ -44,40 +42,50 @@ fn was_dead_before(view: &OutageView<'_>, found: &Explanation) -> bool {
 
 /// New SAs of the direction that was not delivered, and their first and last packets.
 fn new_sas<'a>(view: &OutageView<'a>) -> impl Iterator<Item = (usize, &'a SaInScene)> {
-    let since = view.outage.from.plus_nanos(-view.near());
-    let (until, direction) = (view.outage.to, view.outage.direction);
-    view.own_sas().filter(move |(_, sa)| {
-        sa.direction == direction && sa.used.is_some_and(|(first, _)| first >= since && first <= until)
+    let (beside, direction) = (view.beside(), view.outage.direction);
+    view.placed_sas().filter(move |(_, sa)| {
+        sa.direction == direction && sa.used.is_some_and(|(first, _)| beside.contains(&first))
     })
 }
 
 fn of_new_sa(view: &OutageView<'_>, sa: &SaInScene, certainty: Certainty) -> Explanation {
-    let exchange = sa.exchange.and_then(|place| view.scene.exchanges.get(place));
     Explanation {
         by: Some(view.outage.silences[1].side),
+        ..of_exchange(ExplanationCause::NewSaLost, certainty, view.made(sa))
+    }
+}
+
+/// An explanation with the length of an exchange.
+fn of_exchange(
+    cause: ExplanationCause,
+    certainty: Certainty,
+    exchange: Option<&ExchangeInScene>,
+) -> Explanation {
+    Explanation {
         exchange: exchange.map(|exchange| exchange.index),
         seconds: exchange.map(|exchange| exchange.end.seconds_since(exchange.begin)),
         computed_seconds: exchange.and_then(ExchangeInScene::computed_s),
-        ..Explanation::of(ExplanationCause::NewSaLost, certainty)
+        ..Explanation::of(cause, certainty)
     }
+}
+
+/// Packets on an SA that did not arrive.
+fn lost_on<'a>(view: &OutageView<'a>, place: usize) -> impl Iterator<Item = &'a SwallowedPacket> + use<'a> {
+    let packets = view.outage.swallowed_packets.iter();
+    packets.filter(move |packet| packet.sa == place)
 }
 
 /// The packets of a new SA did not arrive, from the first ones on, and the outage is mostly what came after. Without keys an answer to what came
 /// before looks like one to them for a while; then the way has to come back with another SA.
 fn swallowed_from_the_first(view: &OutageView<'_>) -> Option<Explanation> {
     new_sas(view).find_map(|(place, sa)| {
-        let own = || {
-            let packets = view.outage.swallowed_packets.iter();
-            packets.filter(move |packet| packet.sa == place)
-        };
+        let own = || lost_on(view, place);
         let lowest = own().map(|packet| packet.number).min()?;
         let lost = own().count();
         let first = own().map(|packet| packet.time).min()?;
         let since_then = view.fills_half((first, view.outage.to));
         let unread = view.outage.undelivered.carried == CarriedKind::Unread;
-        let soon = sa
-            .used
-            .is_some_and(|(begin, _)| first <= begin.plus_nanos(view.near()));
+        let soon = sa.used.map(|(begin, _)| begin.plus_nanos(view.near())) >= Some(first);
         let replaced = view.outage.back_on.is_some_and(|back_on| back_on != place);
         let from_the_first = lowest <= FIRST_NUMBERS || unread && soon && replaced;
         (from_the_first && since_then && are_half(view, lost)).then(|| {
@@ -87,7 +95,7 @@ fn swallowed_from_the_first(view: &OutageView<'_>) -> Option<Explanation> {
             };
             let of_new_sa = of_new_sa(view, sa, certainty);
             // A side that does not take it may delete it, and has none then.
-            let mut deletes = view.events(EventKind::DELETES, first, view.outage.to);
+            let mut deletes = view.events(EventKind::DELETES, first..=view.outage.to);
             let taken_back =
                 deletes.find(|delete| delete.by == of_new_sa.by && delete.successor == Some(false));
             Explanation {
@@ -119,16 +127,14 @@ fn unheard_on_the_new(view: &OutageView<'_>) -> Option<Explanation> {
     if undelivered.unheard == 0 || undelivered.unheard < undelivered.swallowed {
         return None;
     }
-    let since = view.outage.from.plus_nanos(-view.near());
-    let reverse = view.outage.direction.reverse();
-    let (_, sa) = view.own_sas().find(|(_, sa)| {
-        let opposite = sa.opposite.and_then(|opposite| view.sa(opposite)?.used);
-        sa.direction == reverse
-            && sa.used.is_some_and(|(first, _)| {
-                first >= since
-                    && view.fills_half((first, view.outage.to))
-                    && opposite.is_none_or(|(taken, _)| taken > first && taken >= view.outage.from)
-            })
+    let mut back = view.sas_towards(view.outage.direction.reverse());
+    let sa = back.find(|sa| {
+        let opposite = view.opposite_used(sa);
+        sa.used.is_some_and(|(first, _)| {
+            first >= view.just_before()
+                && view.fills_half((first, view.outage.to))
+                && opposite.is_none_or(|(taken, _)| taken > first && taken >= view.outage.from)
+        })
     })?;
     Some(Explanation {
         by: Some(view.outage.silences[0].side),
@@ -144,12 +150,11 @@ fn first_numbers(view: &OutageView<'_>) -> Option<Explanation> {
             && event.count.is_some_and(|number| number > FIRST_NUMBERS)
     };
     let all = view.scene.events.iter().filter(above);
-    let since = view.outage.from.plus_nanos(-view.near());
     let until = view.outage.to.plus_nanos(view.near());
-    let own = view.events(&[EventKind::FirstNumber], since, until).find(above)?;
-    let sa = new_sas(view).find(|(_, sa)| own.spis.contains(&sa.spi));
-    let back_on = view.outage.back_on.and_then(|place| view.sa(place));
-    let sa = sa.map(|(_, sa)| sa).or(back_on)?;
+    let mut numbers = view.events(&[EventKind::FirstNumber], view.just_before()..=until);
+    let own = numbers.find(above)?;
+    let mut new = new_sas(view).map(|(_, sa)| sa);
+    let sa = new.find(|sa| own.spis.contains(&sa.spi)).or(view.back_on())?;
     (all.count() as u64 >= SEVERAL).then(|| Explanation {
         cause: ExplanationCause::FirstNumber,
         event: Some(own.index),
@@ -161,21 +166,12 @@ fn first_numbers(view: &OutageView<'_>) -> Option<Explanation> {
 /// The new SA stops soon after its first packet, and nothing comes back on it.
 fn never_answered(view: &OutageView<'_>) -> Option<Explanation> {
     let (place, sa) = new_sas(view).find(|(_, sa)| {
-        let soon = sa
-            .used
-            .is_some_and(|(first, last)| last.nanos_since(first) <= view.near());
-        let ends_early = sa
-            .used
-            .is_some_and(|(_, last)| last.plus_nanos(view.near()) < view.outage.to);
-        let opposite = sa.opposite.and_then(|opposite| view.sa(opposite));
-        soon && ends_early && opposite.is_some_and(|opposite| opposite.used.is_none())
+        let ends_early = sa.used.is_some_and(|(first, last)| {
+            last.nanos_since(first) <= view.near() && last.plus_nanos(view.near()) < view.outage.to
+        });
+        ends_early && sa.opposite.is_some() && view.opposite_used(sa).is_none()
     })?;
-    let lost = view
-        .outage
-        .swallowed_packets
-        .iter()
-        .filter(|packet| packet.sa == place)
-        .count();
+    let lost = lost_on(view, place).count();
     Some(Explanation {
         count: (lost > 0).then_some(lost as u64),
         ..of_new_sa(view, sa, Certainty::Inferred)
@@ -184,7 +180,7 @@ fn never_answered(view: &OutageView<'_>) -> Option<Explanation> {
 
 /// ESP of a side stops as a renewal ends whose SA the other side uses, and its IKE passes: nothing comes on its own new SA until a later one.
 pub(super) fn silent_on_the_new(view: &OutageView<'_>) -> Option<Explanation> {
-    let silences = view.events(&[EventKind::EspSilent], Timestamp(i64::MIN), view.outage.to);
+    let silences = view.events(&[EventKind::EspSilent], ..=view.outage.to);
     silences
         .filter(|silence| view.lasts_half(silence))
         .find_map(|silence| {
@@ -196,14 +192,13 @@ pub(super) fn silent_on_the_new(view: &OutageView<'_>) -> Option<Explanation> {
             let made_then = |exchange: &ExchangeInScene| {
                 exchange.made == MadeByExchange::ChildSa && near(silence.time, exchange)
             };
-            let (_, exchange) = view.exchanges().find(|(_, exchange)| made_then(exchange))?;
-            let own = || view.own_sas().map(|(_, sa)| sa);
+            let exchange = view.exchanges().find(|exchange| made_then(exchange))?;
             let begins = |sa: &SaInScene| sa.used.is_some_and(|(first, _)| near(first, exchange));
-            let other_uses = own().any(|sa| sa.direction != direction && begins(sa));
+            let other_uses = view.sas_towards(direction.reverse()).any(begins);
             let later = silence.until.unwrap_or(view.outage.to);
             let begins_later = |sa: &SaInScene| sa.used.is_some_and(|(first, _)| first >= later);
-            let none_until_then = own()
-                .filter(|sa| sa.direction == direction)
+            let none_until_then = view
+                .sas_towards(direction)
                 .all(|sa| begins_later(sa) || sa.used.is_none_or(|(_, last)| last <= silence.time));
             (other_uses && none_until_then).then(|| Explanation {
                 by: silence.by,
@@ -226,32 +221,26 @@ pub(super) fn hole_in_it(view: &OutageView<'_>, _: &Explanation) -> bool {
 
 pub(super) fn deleted_early(view: &OutageView<'_>) -> Option<Explanation> {
     let in_flight = view.outage.round_trip + HANDED_OVER;
-    view.own_sas().find_map(|(place, sa)| {
+    view.placed_sas().find_map(|(place, sa)| {
         let deleted = sa.deleted.filter(|_| sa.successor.is_some())?;
         let (earliest, latest) = (deleted.plus_nanos(-in_flight), deleted.plus_nanos(view.near()));
-        let own: Vec<&SwallowedPacket> = view
-            .outage
-            .swallowed_packets
-            .iter()
-            .filter(|packet| packet.sa == place)
-            .collect();
-        let died_before = own.iter().any(|packet| packet.time < earliest);
-        let lost = own.iter().filter(|packet| packet.time <= latest).count();
+        let own = || lost_on(view, place);
+        let died_before = own().any(|packet| packet.time < earliest);
+        let lost = own().filter(|packet| packet.time <= latest).count();
         // A copy that is sent when the way is back may meet the Delete, too.
         let of_packets = !died_before && are_half(view, lost) && view.fills_half((earliest, view.outage.to));
         if !of_packets && !comes_behind_its_delete(view, place, sa) {
             return None;
         }
-        let delete = view.events(EventKind::DELETES, deleted, deleted).next();
+        let delete = view.events(EventKind::DELETES, deleted..=deleted).next();
         Some(Explanation {
             by: delete.and_then(|event| event.by),
             event: delete.map(|event| event.index),
-            count: Some(if of_packets {
-                lost as u64
-            } else {
-                u64::from(view.outage.undelivered.swallowed)
+            count: Some(match of_packets {
+                true => lost as u64,
+                false => view.outage.undelivered.swallowed.into(),
             }),
-            frames: Vec::from_iter(own.iter().map(|packet| packet.frame)),
+            frames: Vec::from_iter(own().map(|packet| packet.frame)),
             ..Explanation::of(ExplanationCause::DeletedEarly, Certainty::Proven)
         })
     })
@@ -276,10 +265,11 @@ pub(super) fn limit_reached(view: &OutageView<'_>) -> Option<Explanation> {
     if !view.stopped_on_its_sa() {
         return None;
     }
-    let since = view.outage.from.plus_nanos(-view.near());
-    let until = view.begin().plus_nanos(view.near());
-    let told = view.events(&[EventKind::LimitReached], since, until).next();
+    let told = view
+        .events(&[EventKind::LimitReached], view.beside_begin())
+        .next();
     let (kilobytes, seconds) = read_limit(view);
+    let was_read = kilobytes.or(seconds).is_some();
     let renewal = renewal_under_way(view);
     let nothing = Explanation::of(ExplanationCause::LimitReached, Certainty::Inferred);
     let mut learnt = learnt_limit(view, nothing);
@@ -293,7 +283,7 @@ pub(super) fn limit_reached(view: &OutageView<'_>) -> Option<Explanation> {
         .or(learnt.limit_packets)
         .is_some();
     let certainty = match told {
-        _ if kilobytes.or(seconds).is_some() => Certainty::Read,
+        _ if was_read => Certainty::Read,
         Some(event) => event.known,
         None if is_learnt => Certainty::Inferred,
         None if renewal.is_some()
@@ -304,42 +294,33 @@ pub(super) fn limit_reached(view: &OutageView<'_>) -> Option<Explanation> {
         }
         None => return None,
     };
-    let was_read = kilobytes.or(seconds).is_some();
-    let brought_back = || {
-        let made = view.outage.back_on.and_then(|place| view.sa(place)?.exchange)?;
-        view.scene.exchanges.get(made)
+    let brought_back = || view.made(view.back_on()?);
+    let (limit_kilobytes, limit_seconds, limit_packets) = match was_read {
+        true => (kilobytes, seconds, None),
+        false => (learnt.limit_kilobytes, learnt.limit_seconds, learnt.limit_packets),
     };
     Some(Explanation {
-        certainty,
         by: renewal
             .or_else(brought_back)
             .and_then(|exchange| exchange.initiator),
         event: told.map(|event| event.index),
-        exchange: renewal.map(|exchange| exchange.index),
-        seconds: renewal.map(|exchange| exchange.end.seconds_since(exchange.begin)),
-        computed_seconds: renewal.and_then(ExchangeInScene::computed_s),
-        limit_kilobytes: if was_read {
-            kilobytes
-        } else {
-            learnt.limit_kilobytes
-        },
-        limit_seconds: if was_read { seconds } else { learnt.limit_seconds },
-        limit_packets: learnt.limit_packets.filter(|_| !was_read),
-        ..learnt
+        limit_kilobytes,
+        limit_seconds,
+        limit_packets,
+        count: learnt.count,
+        ..of_exchange(ExplanationCause::LimitReached, certainty, renewal)
     })
 }
 
 /// The exchange that replaces the SA had begun when data stopped on it, and its SA was not in use yet: its margin was too short.
 fn renewal_under_way<'a>(view: &OutageView<'a>) -> Option<&'a ExchangeInScene> {
     let sa = view.outage.sa?;
-    let successor = view
-        .sa(sa)?
-        .successor
-        .and_then(|successor| view.sa(successor)?.exchange);
-    let back_on = view.outage.back_on.and_then(|place| view.sa(place)?.used);
-    let not_in_use = back_on.is_some_and(|(first, _)| first > view.outage.from);
+    let successor = view.sa(sa)?.successor;
+    let successor = successor.and_then(|successor| view.sa(successor)?.exchange);
     let from = view.outage.from;
-    let mut exchanges = view.exchanges();
+    let back_on = view.back_on().and_then(|sa| sa.used);
+    let not_in_use = back_on.is_some_and(|(first, _)| first > from);
+    let mut exchanges = view.placed_exchanges();
     let under_way = exchanges.find(|(place, exchange)| {
         (exchange.renews == Some(sa) || successor == Some(*place))
             && exchange.made != MadeByExchange::Nothing
@@ -350,17 +331,16 @@ fn renewal_under_way<'a>(view: &OutageView<'a>) -> Option<&'a ExchangeInScene> {
 }
 
 pub(super) fn slow_exchange(view: &OutageView<'_>) -> Option<Explanation> {
-    let since = view.outage.from.plus_nanos(-view.near());
-    let back_on = view.outage.back_on.and_then(|place| view.sa(place)?.exchange);
+    let back_on = view.back_on().and_then(|sa| sa.exchange);
     // A side that computes may serve nothing else meanwhile: data comes back when it is done, on the old SA still.
     let when_done = |exchange: &ExchangeInScene| {
         let apart = exchange.end.nanos_since(view.outage.to).abs();
         view.outage.of_rekey && apart <= view.near()
     };
-    let (_, exchange) = view.exchanges().find(|(place, exchange)| {
+    let (_, exchange) = view.placed_exchanges().find(|(place, exchange)| {
         exchange.made != MadeByExchange::Nothing
             && (back_on.is_none_or(|made| made == *place) || when_done(exchange))
-            && exchange.begin >= since
+            && exchange.begin >= view.just_before()
             && exchange.end <= view.outage.to.plus_nanos(view.near())
             && exchange.end.nanos_since(exchange.begin) > view.near()
             && view.fills_half((exchange.begin, exchange.end))
@@ -371,8 +351,7 @@ pub(super) fn slow_exchange(view: &OutageView<'_>) -> Option<Explanation> {
 /// Nothing came of the side that was asked, and packets were lost before it was, or it goes on upon the old SA: the way was closed, and the
 /// renewal waited for it, too.
 pub(super) fn way_was_closed(view: &OutageView<'_>, explanation: &Explanation) -> bool {
-    let mut exchanges = view.exchanges().map(|(_, exchange)| exchange);
-    let exchange = exchanges.find(|exchange| Some(exchange.index) == explanation.exchange);
+    let exchange = view.exchange(explanation.exchange);
     let lost_before = exchange.is_some_and(|exchange| {
         let lost = view.outage.undelivered.dead;
         lost.is_some_and(|(first, _)| first.plus_nanos(view.near()) < exchange.begin)
@@ -381,7 +360,7 @@ pub(super) fn way_was_closed(view: &OutageView<'_>, explanation: &Explanation) -
     asked.is_some_and(|side| {
         !view.outage.of_rekey
             && view.is_silent(Some(side.side))
-            && (lost_before || view.goes_on_upon_its_sa(side))
+            && (lost_before || view.goes_on_upon_its_sa(side, side.nothing))
     })
 }
 
@@ -392,17 +371,12 @@ pub(super) fn slow_renewal(view: &OutageView<'_>) -> Option<Explanation> {
 }
 
 fn took_too_long(view: &OutageView<'_>, cause: ExplanationCause, exchange: &ExchangeInScene) -> Explanation {
-    let repeated = view
-        .events(&[EventKind::AnsweredLate], exchange.begin, exchange.end)
-        .find(|event| event.exchange == Some(exchange.index));
+    let repeated = view.repeated(exchange, exchange.begin);
     Explanation {
         by: exchange.initiator,
         event: repeated.map(|event| event.index),
         count: repeated.and_then(|event| event.count),
-        exchange: Some(exchange.index),
-        seconds: Some(exchange.end.seconds_since(exchange.begin)),
-        computed_seconds: exchange.computed_s(),
-        ..Explanation::of(cause, Certainty::Proven)
+        ..of_exchange(cause, Certainty::Proven, Some(exchange))
     }
 }
 
@@ -463,9 +437,8 @@ fn in_sa_of_others(view: &OutageView<'_>) -> Option<Explanation> {
 
 fn told_one_sided(view: &OutageView<'_>) -> Option<Explanation> {
     let explanation = by_run(view, &[EventKind::OneSided], ExplanationCause::OneSided)?;
-    let event = view.scene.events.get(explanation.event?)?;
-    let own = view.outage.sa.and_then(|place| view.sa(place));
-    let is_it = own.is_some_and(|sa| event.spis.contains(&sa.spi));
+    let event = view.event_of(&explanation)?;
+    let is_it = event.spis.contains(&view.own_sa()?.spi);
     is_it.then_some(Explanation {
         seconds: event.until.map(|until| until.seconds_since(event.time)),
         ..explanation
@@ -476,25 +449,19 @@ fn told_one_sided(view: &OutageView<'_>) -> Option<Explanation> {
 /// on upon an older one alone, or went over to a newer one so long before the last of them.
 fn lost_while_another_goes_on(view: &OutageView<'_>) -> Option<Explanation> {
     let outage = view.outage;
-    let sent_on = |place: usize| {
-        outage
-            .swallowed_packets
-            .iter()
-            .filter(move |packet| packet.sa == place)
-    };
-    let (place, sa) = view
-        .own_sas()
-        .find(|(place, sa)| sa.direction == outage.direction && are_half(view, sent_on(*place).count()))?;
-    let first = sent_on(place).map(|packet| packet.time).min()?;
+    let (place, sa) = view.placed_sas().find(|(place, sa)| {
+        sa.direction == outage.direction && are_half(view, lost_on(view, *place).count())
+    })?;
+    let first = lost_on(view, place).map(|packet| packet.time).min()?;
     let (began, last) = sa.used?;
     let lasts = outage.to.nanos_since(first) > DELETE_OF_A_REKEY && view.fills_half((first, outage.to));
     let of_receiver = || {
         let all = view
-            .own_sas()
+            .placed_sas()
             .filter(|(other, own)| own.direction != sa.direction && Some(*other) != sa.opposite);
         all.filter_map(|(_, own)| Some((own, own.used?)))
     };
-    let back = sa.opposite.and_then(|opposite| view.sa(opposite)?.used);
+    let back = view.opposite_used(sa);
     let nothing_back = back.is_none_or(|(_, last)| last <= first.plus_nanos(view.near()));
     let older_alone = of_receiver().all(|(_, used)| used.0 < began || used.0 > last.min(outage.to));
     let settled = first.plus_nanos(DELETE_OF_A_REKEY);
@@ -513,7 +480,7 @@ fn lost_while_another_goes_on(view: &OutageView<'_>) -> Option<Explanation> {
         let asked = |made: &&ExchangeInScene| {
             let receiver = Some(outage.silences[1].side);
             // A Delete then may be of this SA.
-            let mut deletes = view.events(EventKind::DELETES, made.end, settled);
+            let mut deletes = view.events(EventKind::DELETES, made.end..=settled);
             newer.is_some() || made.initiator == receiver && !deletes.any(|delete| delete.by == receiver)
         };
         let made = taken
@@ -523,19 +490,19 @@ fn lost_while_another_goes_on(view: &OutageView<'_>) -> Option<Explanation> {
             by: Some(outage.silences[0].side),
             exchange: made.map(|made| made.index),
             seconds: newer.map(|(_, used)| last.min(outage.to).seconds_since(used.0)),
-            frames: Vec::from_iter(sent_on(place).map(|packet| packet.frame)),
+            frames: Vec::from_iter(lost_on(view, place).map(|packet| packet.frame)),
             ..Explanation::of(ExplanationCause::OneSided, Certainty::Inferred)
         }
     })
 }
 
 /// Packets of an event that lasts for half of the outage were of no use to their receiver.
-fn by_run(
+pub(super) fn by_run(
     view: &OutageView<'_>,
     kinds: &'static [EventKind],
     cause: ExplanationCause,
 ) -> Option<Explanation> {
-    let mut runs = view.events(kinds, Timestamp(i64::MIN), view.outage.to);
+    let mut runs = view.events(kinds, ..=view.outage.to);
     let run = runs.find(|event| view.lasts_half(event))?;
     Some(Explanation::shown(cause, run))
 }
@@ -544,7 +511,7 @@ fn by_run(
 pub(super) fn left_out(view: &OutageView<'_>) -> Option<Explanation> {
     let outage = view.outage;
     let (from, to) = outage.inner?;
-    let new = view.sa(view.sa(outage.sa?)?.successor?)?;
+    let new = view.sa(view.own_sa()?.successor?)?;
     let (switched, _) = new.used?;
     let back = new.opposite.and_then(|place| view.sa(place))?;
     let is_carried =
@@ -554,7 +521,7 @@ pub(super) fn left_out(view: &OutageView<'_>) -> Option<Explanation> {
         .find(|host| !(is_carried(new, *host) && is_carried(back, *host)))?;
     let ends_with_it = outage.from.nanos_since(switched).abs() <= LEAST_TIMEOUT;
     let nothing_sent = outage.undelivered.shown_by == ShownBy::ControlPlane;
-    let exchange = new.exchange.and_then(|place| view.scene.exchanges.get(place));
+    let exchange = view.made(new);
     (outage.open && nothing_sent && ends_with_it).then(|| Explanation {
         by: Some(host),
         exchange: exchange.map(|exchange| exchange.index),
@@ -576,32 +543,22 @@ pub(super) fn by_turns(view: &OutageView<'_>) -> Option<Explanation> {
     let mut back = others.filter_map(|outage| goes_over(&OutageView { outage, ..*view }));
     back.find(|(side, sa)| side.side == silent.side && sa.tunnel == view.outage.tunnel)?;
     let hosts = |sa: &SaInScene| sa.inner.iter().map(|ends| ends.1).collect::<Vec<IpAddr>>();
-    let direction = view.direction_of(silent);
-    let mut own = view.own_sas().filter(|(_, sa)| sa.direction == direction);
-    let same_host = own.any(|(_, sa)| hosts(sa).iter().any(|host| hosts(new).contains(host)));
-    let exchange = new.exchange.and_then(|place| view.scene.exchanges.get(place))?;
+    let mut own = view.sas_towards(view.direction_of(silent));
+    let certainty = match own.any(|sa| hosts(sa).iter().any(|host| hosts(new).contains(host))) {
+        true => Certainty::Proven,
+        false => Certainty::Inferred,
+    };
     Some(Explanation {
         by: Some(silent.side),
-        exchange: Some(exchange.index),
+        exchange: Some(view.made(new)?.index),
         frames: Vec::from_iter(silent.last_frame),
-        ..Explanation::of(
-            ExplanationCause::ByTurns,
-            if same_host {
-                Certainty::Proven
-            } else {
-                Certainty::Inferred
-            },
-        )
+        ..Explanation::of(ExplanationCause::ByTurns, certainty)
     })
 }
 
 /// The outage begins while each new SA of the tunnel ends that of another inner network.
 fn networks_by_turns(view: &OutageView<'_>) -> Option<Explanation> {
-    let mut turns = view.events(
-        &[EventKind::NetworksByTurns],
-        Timestamp(i64::MIN),
-        view.begin().plus_nanos(view.near()),
-    );
+    let mut turns = view.events(&[EventKind::NetworksByTurns], ..=*view.beside_begin().end());
     let event = turns.find(|event| event.until >= Some(view.outage.from))?;
     Some(Explanation::shown(ExplanationCause::ByTurns, event))
 }
@@ -640,10 +597,10 @@ pub fn uses_up_numbers(highest: u64) -> bool {
 
 /// An SA that carried the pair, either way, ended with its last number when data stopped.
 pub(super) fn numbers_used_up(view: &OutageView<'_>) -> Option<Explanation> {
-    let around = view.outage.from.plus_nanos(-view.near())..=view.begin().plus_nanos(view.near());
-    let (_, sa) = view.own_sas().find(|(_, sa)| {
+    let beside = view.beside_begin();
+    let sa = view.own_sas().find(|sa| {
         sa.sent.is_some_and(|(number, _)| uses_up_numbers(number))
-            && sa.used.is_some_and(|(_, last)| around.contains(&last))
+            && sa.used.is_some_and(|(_, last)| beside.contains(&last))
     })?;
     let [sender, receiver] = &view.outage.silences;
     let side = match sa.direction == view.outage.direction {

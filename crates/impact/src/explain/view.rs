@@ -8,6 +8,7 @@ use rekeyscope_model::lifetime::SAME_LIMIT;
 use rekeyscope_model::time::{NANOS_PER_MILLI, NANOS_PER_SECOND, Timestamp};
 use rekeyscope_traffic::{ShownBy, doubled_timer};
 use std::net::IpAddr;
+use std::ops::{RangeBounds, RangeInclusive};
 
 /// An ordinary rekey deletes the old SA right after its exchange, or as soon as packets on their way have arrived: charon waits for 5 s
 /// (`delete_rekeyed_delay`).
@@ -38,6 +39,21 @@ impl<'a> OutageView<'a> {
     pub(super) fn begin(&self) -> Timestamp {
         let first_in_vain = self.outage.undelivered.dead.map(|(first, _)| first);
         first_in_vain.map_or(self.outage.from, |first| first.max(self.outage.from))
+    }
+
+    /// Moments that belong to the begin.
+    pub(super) fn beside_begin(&self) -> RangeInclusive<Timestamp> {
+        self.just_before()..=self.begin().plus_nanos(self.near())
+    }
+
+    /// Moments that belong to the outage.
+    pub(super) fn beside(&self) -> RangeInclusive<Timestamp> {
+        self.just_before()..=self.outage.to
+    }
+
+    /// The earliest moment that belongs to the last delivery.
+    pub(super) fn just_before(&self) -> Timestamp {
+        self.outage.from.plus_nanos(-self.near())
     }
 
     /// Whether the part of a stretch that lies in the outage is half of the outage.
@@ -97,15 +113,12 @@ impl<'a> OutageView<'a> {
     pub(super) fn answers_checks(&self, side: &SilencesOfSide) -> bool {
         let ((begin, end), (stops, back)) = (side.nothing, side.no_esp);
         let inside = stops.plus_nanos(self.near()) < begin && end.plus_nanos(self.near()) < back;
-        let mut asked = self.events(&[EventKind::ChecksUnanswered, EventKind::Unanswered], begin, end);
+        let mut asked = self.events(&[EventKind::ChecksUnanswered, EventKind::Unanswered], begin..=end);
         let at_once = |own: &ExchangeInScene| {
             let waited = own.answered.map(|answered| answered.nanos_since(own.begin));
             own.made == MadeByExchange::ChildSa && waited.is_some_and(|waited| waited <= self.near())
         };
-        let mut made = self
-            .exchanges()
-            .map(|(_, exchange)| exchange)
-            .filter(|own| !at_once(own));
+        let mut made = self.exchanges().filter(|own| !at_once(own));
         inside
             && !asked.any(|event| event.by == Some(side.side))
             && !made.any(|own| own.made != MadeByExchange::Nothing && begin <= own.end && own.begin <= back)
@@ -158,13 +171,14 @@ impl<'a> OutageView<'a> {
         }
     }
 
-    /// Tells whether an end that was silent goes on upon the SA that it had sent on before.
-    pub(super) fn goes_on_upon_its_sa(&self, side: &SilencesOfSide) -> bool {
-        let direction = self.direction_of(side);
-        let (begin, end) = side.nothing;
-        self.own_sas().any(|(_, sa)| {
-            sa.direction == direction && sa.used.is_some_and(|(first, last)| first <= begin && last >= end)
-        })
+    /// Tells whether an end goes on behind a silence upon the SA that it had sent on before.
+    pub(super) fn goes_on_upon_its_sa(
+        &self,
+        side: &SilencesOfSide,
+        (begin, end): (Timestamp, Timestamp),
+    ) -> bool {
+        let mut own = self.sas_towards(self.direction_of(side));
+        own.any(|sa| sa.used.is_some_and(|(first, last)| first <= begin && last >= end))
     }
 
     /// Whether an end sent no ESP of the pair for half of the outage, up to a moment.
@@ -173,21 +187,47 @@ impl<'a> OutageView<'a> {
         side.is_some_and(|side| self.fills_half_until(side.no_esp, until))
     }
 
-    /// Events of some kinds that concern the pair, in a time, bounds included.
+    /// Events of some kinds that concern the pair, in a time.
     pub(super) fn events(
         &self,
         kinds: &'static [EventKind],
-        from: Timestamp,
-        to: Timestamp,
+        within: impl RangeBounds<Timestamp>,
     ) -> impl Iterator<Item = &'a Event> {
         let events = self.scene.events.iter();
-        events.filter(move |e| kinds.contains(&e.kind) && e.time >= from && e.time <= to && self.concerns(e))
+        events.filter(move |e| kinds.contains(&e.kind) && within.contains(&e.time) && self.concerns(e))
+    }
+
+    /// The event that an explanation names.
+    pub(super) fn event_of(&self, explanation: &Explanation) -> Option<&'a Event> {
+        self.scene.events.get(explanation.event?)
+    }
+
+    /// Exchanges of the tunnel, with their places.
+    pub(super) fn placed_exchanges(&self) -> impl Iterator<Item = (usize, &'a ExchangeInScene)> {
+        let all = self.scene.exchanges.iter().enumerate();
+        all.filter(|(_, exchange)| exchange.tunnel == self.outage.tunnel)
     }
 
     /// Exchanges of the tunnel.
-    pub(super) fn exchanges(&self) -> impl Iterator<Item = (usize, &'a ExchangeInScene)> {
-        let all = self.scene.exchanges.iter().enumerate();
-        all.filter(|(_, exchange)| exchange.tunnel == self.outage.tunnel)
+    pub(super) fn exchanges(&self) -> impl Iterator<Item = &'a ExchangeInScene> {
+        self.placed_exchanges().map(|(_, exchange)| exchange)
+    }
+
+    /// The exchange that an event or an explanation names.
+    pub(super) fn exchange(&self, index: Option<usize>) -> Option<&'a ExchangeInScene> {
+        let mut all = self.scene.exchanges.iter();
+        all.find(|exchange| Some(exchange.index) == index)
+    }
+
+    /// The event that a request of an exchange was answered at a later copy, since a moment.
+    pub(super) fn repeated(&self, exchange: &ExchangeInScene, since: Timestamp) -> Option<&'a Event> {
+        let mut late = self.events(&[EventKind::AnsweredLate], since..=exchange.end);
+        late.find(|event| event.exchange == Some(exchange.index))
+    }
+
+    /// The exchange that made an SA.
+    pub(super) fn made(&self, sa: &SaInScene) -> Option<&'a ExchangeInScene> {
+        self.scene.exchanges.get(sa.exchange?)
     }
 
     /// Whether an exchange made SAs for other inner addresses alone. Where its SAs carried nothing, it may have been that of any other SA that
@@ -210,10 +250,35 @@ impl<'a> OutageView<'a> {
         self.scene.sas.get(place)
     }
 
-    /// SAs that carry the pair, of both directions. Where the addresses inside are not known, every SA of the tunnel may.
-    pub(super) fn own_sas(&self) -> impl Iterator<Item = (usize, &'a SaInScene)> {
+    /// The SA that carried the direction at the begin.
+    pub(super) fn own_sa(&self) -> Option<&'a SaInScene> {
+        self.sa(self.outage.sa?)
+    }
+
+    /// The SA that carried the first delivery after the outage.
+    pub(super) fn back_on(&self) -> Option<&'a SaInScene> {
+        self.sa(self.outage.back_on?)
+    }
+
+    /// First and last packet on the SA of the opposite direction.
+    pub(super) fn opposite_used(&self, sa: &SaInScene) -> Option<(Timestamp, Timestamp)> {
+        self.sa(sa.opposite?)?.used
+    }
+
+    /// SAs that carry the pair, of both directions, with their places. Where the addresses inside are not known, every SA of the tunnel may.
+    pub(super) fn placed_sas(&self) -> impl Iterator<Item = (usize, &'a SaInScene)> {
         let sas = self.scene.sas.iter().enumerate();
         sas.filter(|(_, sa)| self.carries(sa))
+    }
+
+    /// SAs that carry the pair.
+    pub(super) fn own_sas(&self) -> impl Iterator<Item = &'a SaInScene> {
+        self.placed_sas().map(|(_, sa)| sa)
+    }
+
+    /// SAs that carry the pair in a direction.
+    pub(super) fn sas_towards(&self, direction: Direction) -> impl Iterator<Item = &'a SaInScene> {
+        self.own_sas().filter(move |sa| sa.direction == direction)
     }
 
     fn carries(&self, sa: &SaInScene) -> bool {
@@ -237,10 +302,7 @@ impl<'a> OutageView<'a> {
         if named.peek().is_some() {
             return named.any(|sa| self.carries(sa));
         }
-        let mut exchanges = self.scene.exchanges.iter();
-        let exchange = event
-            .exchange
-            .and_then(|index| exchanges.find(|exchange| exchange.index == index));
+        let exchange = self.exchange(event.exchange);
         let renewed = exchange.and_then(|exchange| self.sa(exchange.renews?));
         renewed.is_none_or(|sa| self.carries(sa))
     }
@@ -249,10 +311,8 @@ impl<'a> OutageView<'a> {
     /// responder waits for the third message.
     pub(super) fn got_new_sa_since(&self, time: Timestamp) -> bool {
         let begin = self.outage.from;
-        let own = self.own_sas().map(|(_, sa)| sa);
-        own.filter(|sa| sa.direction == self.outage.direction)
-            .filter_map(|sa| sa.used)
-            .any(|(first, _)| first > time && first <= begin)
+        let mut own = self.sas_towards(self.outage.direction).filter_map(|sa| sa.used);
+        own.any(|(first, _)| first > time && first <= begin)
     }
 
     /// Whether data came back on another SA than the one that it was sent on, or not at all.
@@ -263,27 +323,21 @@ impl<'a> OutageView<'a> {
     /// Bytes that the SA had carried at the begin, and its age in seconds since the exchange that made it.
     pub(super) fn volume_and_age(&self) -> (Option<f64>, Option<f64>) {
         let made = |sa: &SaInScene| {
-            let exchange = sa.exchange.and_then(|place| self.scene.exchanges.get(place));
             let (first, _) = sa.used?;
-            Some(exchange.map_or(first, |exchange| exchange.end.min(first)))
+            Some(self.made(sa).map_or(first, |exchange| exchange.end.min(first)))
         };
-        let made = self.outage.sa.and_then(|place| made(self.sa(place)?));
+        let made = self.own_sa().and_then(made);
         let age = made.map(|made| self.outage.from.seconds_since(made));
         (self.outage.sa_bytes.map(|bytes| bytes as f64), age)
     }
 
     /// Names frames: that of the event, those that the row found, and those of what was lost.
     pub(super) fn with_frames(&self, explanation: Explanation) -> Explanation {
-        let of_event = explanation.event.and_then(|index| self.scene.events.get(index));
+        let of_event = self.event_of(&explanation).map(|event| event.frame);
         let swallowed = self.outage.swallowed_packets.iter().map(|packet| packet.frame);
         let found = explanation.frames.iter().copied();
         let mut frames: Vec<u64> = Vec::new();
-        for frame in of_event
-            .map(|event| event.frame)
-            .into_iter()
-            .chain(found)
-            .chain(swallowed)
-        {
+        for frame in of_event.into_iter().chain(found).chain(swallowed) {
             if frames.len() < MOST_FRAMES && !frames.contains(&frame) {
                 frames.push(frame);
             }
