@@ -143,20 +143,22 @@ pub(crate) fn track(packets: &[Packet]) -> Vec<(Segment, Vec<Settlement>)> {
 
 /// Facts, a line a packet: what it was, what it acknowledges, what became of which frame.
 pub(crate) fn facts(lines: &str) -> String {
-    track(&packets(lines, [0, 0]))
-        .iter()
-        .map(|(segment, settled)| line(segment, settled))
-        .collect()
+    let mut una = [Segment::ORIGIN; 2];
+    let tracked = track(&packets(lines, [0, 0]));
+    let said = tracked.iter().map(|(segment, settled)| {
+        let una = &mut una[usize::from(segment.direction == Direction::BToA)];
+        let ack = segment.acks.map_or(*una, |acks| acks.ack.max(*una));
+        let advanced = ack - std::mem::replace(una, ack);
+        line(segment, advanced, settled)
+    });
+    said.collect()
 }
 
-fn line(segment: &Segment, settled: &[Settlement]) -> String {
+fn line(segment: &Segment, advanced: u64, settled: &[Settlement]) -> String {
     let mut words = vec![match segment.kind {
         SegmentKind::InOrder => "in order".to_owned(),
         SegmentKind::Late => "late".to_owned(),
-        SegmentKind::Retransmission => match segment.repeats {
-            Some(frame) => format!("repeats {frame}"),
-            None => "repeats".to_owned(),
-        },
+        SegmentKind::Retransmission => "repeats".to_owned(),
         SegmentKind::Acknowledgement => "-".to_owned(),
         kind => format!("{kind:?}"),
     }];
@@ -168,17 +170,11 @@ fn line(segment: &Segment, settled: &[Settlement]) -> String {
     if segment.gap > 0 {
         words.push(format!("gap {}", segment.gap));
     }
-    if let Some(acks) = segment.acks.filter(|acks| acks.advances()) {
-        words.push(format!("advances {}", acks.advanced));
-        if acks.sacked > 0 {
-            words.push(format!("sacked {}", acks.sacked));
+    let unseen = segment.acks.map_or(0, |acks| acks.unseen);
+    for (name, bytes) in [("advances", advanced), ("unseen", unseen)] {
+        if bytes > 0 {
+            words.push(format!("{name} {bytes}"));
         }
-        if acks.unseen > 0 {
-            words.push(format!("unseen {}", acks.unseen));
-        }
-    }
-    if segment.acks.is_some_and(|acks| acks.duplicate) {
-        words.push("D-SACK".to_owned());
     }
     for one in settled {
         let fate = match one.fate {

@@ -56,8 +56,6 @@ pub struct Undelivered {
     /// The first and the last of them, or the new IKE SA that came after: so long was there no way at least. Then the sender waited
     /// for its timer.
     pub dead: Option<(Timestamp, Timestamp)>,
-    /// Numbers, or identifications, that the capture lacks at once.
-    pub missing: u32,
     /// Packets of its sender that came in it behind missing ones.
     pub gaps: u32,
     /// Small packets that passed in it: echo requests of its sender that were answered and segments that were acknowledged, or what came

@@ -172,7 +172,6 @@ pub(super) fn judge(
         unheard: in_vain.unheard(),
         connections: in_vain.connections(),
         dead: dead(candidate, around),
-        missing: around.missing,
         gaps: around.gaps,
         echoes: around.echoes,
         replies: around.replies,

@@ -54,21 +54,8 @@ pub enum SegmentKind {
 pub struct Acknowledgement {
     /// SEG.ACK, unwrapped in the numbers of the other side's data.
     pub ack: u64,
-    /// Bytes of sequence space by which SND.UNA of the other side advanced.
-    pub advanced: u64,
-    /// Bytes that a selective acknowledgement covers for the first time (RFC 2018).
-    pub sacked: u64,
-    /// The acknowledgement reports bytes that arrived twice (D-SACK, RFC 2883).
-    pub duplicate: bool,
     /// Acknowledged bytes that the capture never showed: the capture lost them.
     pub unseen: u64,
-}
-
-impl Acknowledgement {
-    /// The acknowledgement tells of something that had not been acknowledged.
-    pub fn advances(&self) -> bool {
-        self.advanced > 0 || self.sacked > 0
-    }
 }
 
 /// One packet, as its connection sees it.
@@ -101,8 +88,6 @@ pub struct Segment {
     /// Payload bytes of a retransmission that the capture had shown before. (Bytes of a late original that its own
     /// retransmission had brought are in neither.)
     pub again: u32,
-    /// The frame of the transmission that a retransmission repeats; `None` where the capture has none, or forgot it.
-    pub repeats: Option<u64>,
     /// The acknowledgement of the other side's data.
     pub acks: Option<Acknowledgement>,
     /// Bytes of sequence space, right before its own, that no packet of its sender had.

@@ -47,7 +47,7 @@ impl SendSequence {
             self.advance(&mut told, source, &mut settled);
         }
         if !header.sack.as_slice().is_empty() {
-            self.scoreboard(header, &mut told, source, &mut settled);
+            self.scoreboard(header, source, &mut settled);
         }
         told
     }
@@ -60,7 +60,6 @@ impl SendSequence {
         settled: &mut impl FnMut(&Transmitted, &SendMark, Fate),
     ) {
         let (ack, una) = (told.ack, self.una);
-        told.advanced = ack - una;
         if self.advances.len() >= MOST_ADVANCES {
             self.advances.pop_front();
         }
@@ -90,9 +89,6 @@ impl SendSequence {
         if !self.sacked.is_empty() {
             self.sacked.forget_below(ack);
         }
-        if self.recovery_point.is_some_and(|point| ack >= point) {
-            self.recovery_point = None;
-        }
     }
 
     /// Updates the scoreboard (RFC 6675 §4, Update).
@@ -101,7 +97,6 @@ impl SendSequence {
     fn scoreboard(
         &mut self,
         header: &TcpHeader,
-        told: &mut Acknowledgement,
         source: &AckSource,
         settled: &mut impl FnMut(&Transmitted, &SendMark, Fate),
     ) {
@@ -110,10 +105,6 @@ impl SendSequence {
         for (range, (left, right)) in ranges.iter_mut().zip(blocks) {
             *range = (self.place(*left), self.place(*right));
         }
-        // RFC 2883 §4: the first block tells of a duplicate if it lies below the acknowledgement or within the second.
-        let (first, second) = (ranges[0], ranges[1]);
-        let inside = blocks.len() > 1 && second.0 <= first.0 && first.1 <= second.1;
-        told.duplicate = first.1 <= told.ack || inside;
         let least = self.rtt.min;
         let SendSequence {
             sacked,
@@ -126,7 +117,6 @@ impl SendSequence {
         for &(left, right) in ranges.get(..blocks.len()).unwrap_or_default() {
             let (left, right) = (left.max(*una), right.min(*nxt));
             sacked.add(left, right, |from, to| {
-                told.sacked += to - from;
                 queue.within(from, to, |sent| {
                     if !sent.settled
                         && let Some(sample) = settle(sent, source, (least, None), settled)

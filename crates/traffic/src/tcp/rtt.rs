@@ -35,8 +35,6 @@ pub(crate) fn most_of_a_round_trip(round_trip: i64) -> i64 {
 /// Estimates a round trip time. Nanoseconds; `None` before the first sample.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct RttEstimator {
-    /// The last sample.
-    pub latest: Option<i64>,
     /// SRTT.
     pub smoothed: Option<i64>,
     /// RTTVAR.
@@ -61,7 +59,6 @@ impl RttEstimator {
             }
         }
         self.late = 0;
-        self.latest = Some(nanos);
         self.min = Some(self.min.map_or(nanos, |least| least.min(nanos)));
         match &mut self.smoothed {
             Some(smoothed) => {
@@ -93,9 +90,9 @@ mod tests {
         rtt.sample(800);
         assert_eq!((rtt.smoothed, rtt.var, rtt.min), (Some(800), 400, Some(800)));
         rtt.sample(1_600);
-        assert_eq!((rtt.smoothed, rtt.var, rtt.latest), (Some(900), 500, Some(1_600)));
+        assert_eq!((rtt.smoothed, rtt.var), (Some(900), 500));
         rtt.sample(60_000 * NANOS_PER_MILLI);
-        assert_eq!(rtt.latest, Some(1_600), "the segment was sent again meanwhile");
+        assert_eq!(rtt.smoothed, Some(900), "the segment was sent again meanwhile");
         rtt.sample(-5);
         assert_eq!(rtt.min, Some(0), "a clock that steps back makes no time negative");
     }

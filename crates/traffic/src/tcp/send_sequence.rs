@@ -40,7 +40,6 @@ pub(crate) struct SentSegment {
     pub(crate) kind: SegmentKind,
     pub(crate) new: u32,
     pub(crate) again: u32,
-    pub(crate) repeats: Option<u64>,
     /// Bytes between SND.NXT and its first one.
     pub(crate) gap: u64,
 }
@@ -62,9 +61,9 @@ pub(crate) struct SendSequence {
     /// The number on the wire of [`Segment::ORIGIN`].
     pub(super) origin: u32,
     /// SND.NXT: behind the highest byte that the capture showed.
-    pub(super) nxt: u64,
+    pub(crate) nxt: u64,
     /// SND.UNA: behind the highest byte that was acknowledged.
-    pub(super) una: u64,
+    pub(crate) una: u64,
     pub(super) started: bool,
     /// The first byte that the capture showed; `None` before any.
     pub(super) first: Option<u64>,
@@ -74,8 +73,6 @@ pub(crate) struct SendSequence {
     pub(super) advances: VecDeque<Advance>,
     /// Bytes beyond SND.UNA that were acknowledged selectively.
     pub(super) sacked: Ranges,
-    /// RecoveryPoint (RFC 6675): recovery lasts until this byte is acknowledged.
-    pub(super) recovery_point: Option<u64>,
     pub(crate) rtt: RttEstimator,
     /// Time that the last hole stood until a copy filled it, nanoseconds, without a timer's back-off: no less than the round trip of the whole path,
     /// with its queues.
@@ -91,16 +88,6 @@ pub(crate) struct SendSequence {
 }
 
 impl SendSequence {
-    /// SND.NXT.
-    pub(crate) fn nxt(&self) -> u64 {
-        self.nxt
-    }
-
-    /// SND.UNA.
-    pub(crate) fn una(&self) -> u64 {
-        self.una
-    }
-
     /// The last acknowledgement that advanced SND.UNA.
     pub(crate) fn last_advance(&self) -> Option<Advance> {
         self.advances.back().copied()
@@ -121,11 +108,6 @@ impl SendSequence {
     /// Time at which the highest byte was sent first.
     pub(crate) fn newest(&self) -> Option<Timestamp> {
         self.queue.newest().map(|sent| sent.first.time)
-    }
-
-    /// The end of the recovery that is under way.
-    pub(crate) fn recovery_point(&self) -> Option<u64> {
-        self.recovery_point
     }
 
     /// Transmissions that are kept.
@@ -242,7 +224,6 @@ impl SendSequence {
             },
             new: header.len,
             again: 0,
-            repeats: None,
             gap,
         }
     }
@@ -265,7 +246,6 @@ impl SendSequence {
             },
             new: 0,
             again: 0,
-            repeats: None,
             gap: 0,
         }
     }
@@ -324,7 +304,6 @@ impl SendSequence {
             kind: SegmentKind::Retransmission,
             new: 0,
             again: 0,
-            repeats: None,
             gap: 0,
         };
         let one = header.len == 1 && end == self.nxt && end - start == 1;
@@ -337,7 +316,6 @@ impl SendSequence {
             sent.kind = SegmentKind::Duplicate;
             return sent;
         }
-        sent.repeats = known.map(|known| known.first.frame);
         let gap = self.gaps.first_in(start, end.min(self.nxt)).copied();
         let beyond = gap.map(|gap| gap.beyond);
         let ids_count = self.ids.counts();
@@ -362,10 +340,8 @@ impl SendSequence {
         sent.new = u32::try_from(new).unwrap_or(header.len).min(header.len);
         if late {
             sent.kind = SegmentKind::Late;
-            sent.repeats = None;
         } else {
             sent.again = header.len - sent.new;
-            self.recovery_point.get_or_insert(self.nxt);
         }
         let unheard = self.unheard(start, mark.time, around.round_trip);
         let fate = (!late).then_some(Fate::Superfluous { unheard });

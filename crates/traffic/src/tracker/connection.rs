@@ -32,20 +32,12 @@ pub enum Tap {
 pub struct SenderState {
     /// SND.UNA, unwrapped.
     pub snd_una: u64,
-    /// SND.NXT, unwrapped.
-    pub snd_nxt: u64,
-    /// Bytes that are neither acknowledged nor acknowledged selectively (RFC 6675, pipe without its losses).
-    pub in_flight: u64,
-    /// Recovery lasts until this byte is acknowledged (RFC 6675).
-    pub recovery_point: Option<u64>,
     /// From data to acknowledgement.
     pub rtt: RttEstimator,
     /// The place of the capture.
     pub tap: Tap,
     /// The round trip between the ends, wherever the capture stands.
     pub round_trip: Option<i64>,
-    /// The sender has sent its FIN.
-    pub finished: bool,
     /// The receiver's last window was zero.
     pub window_closed: bool,
 }
@@ -173,8 +165,8 @@ impl Connection {
         };
         let note = note((self.id, self.pair), own, packet, settled);
         let sent = self.sides[own].send(header, &mark, &around, note);
-        (segment.seq, segment.kind, segment.new, segment.again) = (sent.seq, sent.kind, sent.new, sent.again);
-        (segment.repeats, segment.gap) = (sent.repeats, sent.gap);
+        (segment.seq, segment.kind, segment.gap) = (sent.seq, sent.kind, sent.gap);
+        (segment.new, segment.again) = (sent.new, sent.again);
         if packet.ip_id != 0 {
             segment.id_jump = self.sides[own].ids.take(packet.ip_id);
         }
@@ -263,7 +255,7 @@ impl Connection {
             frame,
             ack,
         } = asking.last_advance()?;
-        let is_whole = ack + u64::from(asking.finished) >= asking.nxt() && ack > Segment::ORIGIN + 1;
+        let is_whole = ack + u64::from(asking.finished) >= asking.nxt && ack > Segment::ORIGIN + 1;
         let answered = answering.last_advance().is_some_and(|last| last.time > since);
         (is_whole && !answered && answering.in_flight() == 0).then_some(Unanswered {
             pair: self.pair,
@@ -296,7 +288,7 @@ impl Connection {
     #[inline]
     pub(super) fn waits(&self, of: Direction) -> bool {
         let side = &self.sides[slot(of)];
-        let syn = side.initial.is_some() && side.una() == Segment::ORIGIN;
+        let syn = side.initial.is_some() && side.una == Segment::ORIGIN;
         let in_flight = side.in_flight() > u64::from(side.finished) + u64::from(syn);
         self.reset_by.is_none() && (in_flight || self.sides[1 - slot(of)].window_closed)
     }
@@ -309,7 +301,7 @@ impl Connection {
             since_newest: ticks.and_then(|ticks| side.clock.since_newest(ticks)),
             distance: side.distance(header),
             // SEG.ACK of the other side was heard.
-            in_flight: (side.una() > Segment::ORIGIN).then(|| side.in_flight()),
+            in_flight: (side.una > Segment::ORIGIN).then(|| side.in_flight()),
             newest: side.newest(),
         }
     }
@@ -317,14 +309,10 @@ impl Connection {
     pub(super) fn sender(&self, of: Direction) -> SenderState {
         let side = &self.sides[slot(of)];
         SenderState {
-            snd_una: side.una(),
-            snd_nxt: side.nxt(),
-            in_flight: side.in_flight(),
-            recovery_point: side.recovery_point(),
+            snd_una: side.una,
             rtt: side.rtt,
             tap: self.tap(slot(of)),
             round_trip: self.round_trip(),
-            finished: side.finished,
             window_closed: self.sides[1 - slot(of)].window_closed,
         }
     }
@@ -351,7 +339,6 @@ pub(super) fn unnumbered(packet: &Packet, len: u32, numbered: EspArrival) -> Seg
         },
         new: 0,
         again: 0,
-        repeats: None,
         acks: None,
         gap: 0,
         missing: numbered.missing,

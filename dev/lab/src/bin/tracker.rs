@@ -76,13 +76,12 @@ fn print(capture: &LabCapture, interval: &Interval) {
             .dead
             .map(|(from, to)| format!(" dead {:.3}–{:.3}", seconds(from), seconds(to)));
         print!(
-            " {:?} {:?} swallowed {} unheard {} attempts {} missing {} echoes {}{}{}",
+            " {:?} {:?} swallowed {} unheard {} attempts {} echoes {}{}{}",
             facts.carried,
             facts.shown_by,
             facts.swallowed,
             facts.unheard,
             facts.attempts,
-            facts.missing,
             facts.echoes,
             dead.unwrap_or_default(),
             if facts.open { " open" } else { "" }
