@@ -50,24 +50,19 @@ impl DeliveredBytes {
                 line.look(packet.time, tracker);
             });
         }
-        let datagram = match packet.payload {
-            InnerPayload::Datagram(bytes) if segment.kind == SegmentKind::Unnumbered => Some(bytes),
-            _ => None,
-        };
-        if let Some(bytes) = datagram {
-            let key = (segment.connection, packet.direction);
-            self.with(key, packet.tunnel, |line, width| {
-                line.datagram(packet, bytes, segment.missing > 0, width);
-            });
-        }
-        if let (InnerPayload::Tcp(_), 1..) = (packet.payload, segment.len) {
+        let key = (segment.connection, packet.direction);
+        match packet.payload {
+            InnerPayload::Datagram(bytes) if segment.kind == SegmentKind::Unnumbered => {
+                self.with(key, packet.tunnel, |line, width| {
+                    line.datagram(packet, bytes, segment.missing > 0, width);
+                });
+            }
             // A line is there before anybody acknowledges something.
-            self.with((segment.connection, packet.direction), packet.tunnel, |_, _| {});
+            InnerPayload::Tcp(_) if segment.len > 0 => self.with(key, packet.tunnel, |_, _| {}),
+            _ => {}
         }
         if segment.flags & (TcpHeader::FIN | TcpHeader::RST) != 0 {
-            for direction in [packet.direction, packet.direction.reverse()] {
-                self.close(segment, direction, direction == packet.direction);
-            }
+            self.close(segment);
         }
         if self.runs.is_reached() {
             self.coarsen();
@@ -76,16 +71,22 @@ impl DeliveredBytes {
 
     /// A FIN ends what its side sends, a reset what both do.
     #[cold]
-    fn close(&mut self, segment: &Segment, direction: Direction, own: bool) {
-        if let Some(line) = self.lines.get_mut(&(segment.connection, direction)) {
-            line.closed |= own || segment.flags & TcpHeader::RST != 0;
+    fn close(&mut self, segment: &Segment) {
+        for direction in Direction::BOTH {
+            if let Some(line) = self.lines.get_mut(&(segment.connection, direction)) {
+                line.closed |= direction == segment.direction || segment.flags & TcpHeader::RST != 0;
+            }
         }
     }
 
     #[inline]
     fn with(&mut self, key: LineKey, tunnel: u32, change: impl FnOnce(&mut ConnectionLine, i64)) {
-        let known = self.lines.find(&key);
-        let place = known.unwrap_or_else(|| self.begin(key, tunnel));
+        let new = || ConnectionLine::new(tunnel, key.1, Some(key.0));
+        let (place, gone) = self.lines.place(key, new);
+        if let Some(gone) = gone {
+            self.runs.count(gone.len(), 0);
+            self.fold(gone);
+        }
         let Some(line) = self.lines.at_mut(place) else {
             return;
         };
@@ -98,18 +99,6 @@ impl DeliveredBytes {
         }
     }
 
-    #[cold]
-    fn begin(&mut self, key: LineKey, tunnel: u32) -> usize {
-        let (place, gone) = self
-            .lines
-            .insert(key, ConnectionLine::new(tunnel, key.1, Some(key.0)));
-        if let Some(gone) = gone {
-            self.runs.count(gone.len(), 0);
-            self.fold(gone);
-        }
-        place
-    }
-
     fn counts(&self, line: &ConnectionLine) -> bool {
         let all = self.totals.get(&(line.tunnel, line.direction)).copied();
         line.bytes as f64 >= CONNECTION_SHARE * all.unwrap_or(0) as f64 && line.bytes > 0
@@ -119,11 +108,9 @@ impl DeliveredBytes {
         if !self.counts(&gone) {
             return;
         }
-        let key = (gone.tunnel, gone.direction);
-        let folded = self
-            .folded
-            .entry(key)
-            .or_insert_with(|| ConnectionLine::new(key.0, key.1, None));
+        let (tunnel, direction) = (gone.tunnel, gone.direction);
+        let folded = self.folded.entry((tunnel, direction));
+        let folded = folded.or_insert_with(|| ConnectionLine::new(tunnel, direction, None));
         let before = folded.len();
         folded.merge(&gone, self.runs.width());
         self.runs.count(before, folded.len());
@@ -133,11 +120,7 @@ impl DeliveredBytes {
     fn coarsen(&mut self) {
         self.runs.make_room(|width| {
             let lines = self.lines.values_mut().chain(self.folded.values_mut());
-            let joined = lines.map(|line| {
-                line.coarsen(width);
-                line.len()
-            });
-            joined.sum()
+            lines.map(|line| line.coarsen(width)).sum()
         });
     }
 

@@ -54,16 +54,11 @@ pub(super) struct ConnectionLine {
 
 fn run_of(settled: &Settlement, acknowledged: Option<Timestamp>) -> TransmissionRun {
     TransmissionRun {
-        from: settled.time,
-        to: settled.time,
-        frames: (settled.frame, settled.frame),
-        spi: settled.esp.map(|esp| esp.spi),
-        packets: 1,
         superfluous: u32::from(matches!(settled.fate, Fate::Superfluous { .. })),
-        bytes: 0,
         acknowledged,
         lacking_since: settled.lacking_since,
         beyond_gap: settled.beyond_gap,
+        ..TransmissionRun::one(settled.time, settled.frame, settled.esp.map(|esp| esp.spi))
     }
 }
 
@@ -129,16 +124,9 @@ impl ConnectionLine {
         self.datagrams = true;
         self.bytes += u64::from(bytes);
         let run = TransmissionRun {
-            from: packet.time,
-            to: packet.time,
-            frames: (packet.frame, packet.frame),
-            spi: packet.esp.map(|esp| esp.spi),
-            packets: 1,
-            superfluous: 0,
             bytes: u64::from(bytes),
-            acknowledged: None,
-            lacking_since: packet.time,
             beyond_gap,
+            ..TransmissionRun::one(packet.time, packet.frame, packet.esp.map(|esp| esp.spi))
         };
         self.arrived.add(run, width);
     }
@@ -157,9 +145,11 @@ impl ConnectionLine {
         self.least_rtt = rtt.min.unwrap_or(self.least_rtt);
     }
 
-    pub(super) fn coarsen(&mut self, width: i64) {
+    /// Gives the number of runs that are left.
+    pub(super) fn coarsen(&mut self, width: i64) -> usize {
         self.arrived.coarsen(width);
         self.in_vain.coarsen(width);
+        self.len()
     }
 
     /// Adds the packets of another connection of the same direction.

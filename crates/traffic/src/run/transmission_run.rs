@@ -33,6 +33,22 @@ pub struct TransmissionRun {
 }
 
 impl TransmissionRun {
+    /// One transmission, which no byte arrived with yet.
+    pub(crate) fn one(time: Timestamp, frame: u64, spi: Option<u32>) -> Self {
+        TransmissionRun {
+            from: time,
+            to: time,
+            frames: (frame, frame),
+            spi,
+            packets: 1,
+            superfluous: 0,
+            bytes: 0,
+            acknowledged: None,
+            lacking_since: time,
+            beyond_gap: false,
+        }
+    }
+
     /// Takes another run of the same kind.
     fn absorb(&mut self, other: &TransmissionRun) {
         if other.from < self.from {

@@ -34,16 +34,9 @@ pub struct SealedPacket {
 impl SealedPacket {
     fn run(self) -> TransmissionRun {
         TransmissionRun {
-            from: self.time,
-            to: self.time,
-            frames: (self.frame, self.frame),
-            spi: Some(self.spi),
-            packets: 1,
-            superfluous: 0,
             bytes: u64::from(self.bytes),
-            acknowledged: None,
-            lacking_since: self.time,
             beyond_gap: self.missing > 0,
+            ..TransmissionRun::one(self.time, self.frame, Some(self.spi))
         }
     }
 }
@@ -96,9 +89,11 @@ impl SealedDirection {
         self.data.around(stretch).chain(self.small.around(stretch))
     }
 
-    pub(super) fn coarsen(&mut self, width: i64) {
+    /// Gives the number of runs that are left.
+    pub(super) fn coarsen(&mut self, width: i64) -> usize {
         self.data.coarsen(width);
         self.small.coarsen(width);
+        self.len()
     }
 
     /// The packets of this direction with the answers to them; `None` where it carried no data.

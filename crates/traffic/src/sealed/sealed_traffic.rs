@@ -24,11 +24,8 @@ impl SealedTraffic {
     #[inline]
     pub fn take(&mut self, tunnel: u32, direction: Direction, packet: SealedPacket) {
         let key = (tunnel, direction);
-        let place = self.directions.find(&key).unwrap_or_else(|| {
-            let (place, gone) = self.directions.insert(key, SealedDirection::default());
-            self.runs.count(gone.map_or(0, |gone| gone.len()), 0);
-            place
-        });
+        let (place, gone) = self.directions.place(key, SealedDirection::default);
+        self.runs.count(gone.map_or(0, |gone| gone.len()), 0);
         let Some(direction) = self.directions.at_mut(place) else {
             return;
         };
@@ -36,13 +33,8 @@ impl SealedTraffic {
         direction.add(packet, self.runs.width());
         self.runs.count(before, direction.len());
         if self.runs.is_reached() {
-            self.runs.make_room(|width| {
-                let joined = self.directions.values_mut().map(|direction| {
-                    direction.coarsen(width);
-                    direction.len()
-                });
-                joined.sum()
-            });
+            let all = |width| self.directions.values_mut().map(|own| own.coarsen(width)).sum();
+            self.runs.make_room(all);
         }
     }
 

@@ -86,6 +86,12 @@ impl<K: Copy + Eq + Hash, V, const MOST: usize> BoundedTable<K, V, MOST> {
         (place, Some(gone.value))
     }
 
+    /// The place of a key, which is put in where there was none; and what had to go then.
+    pub(crate) fn place(&mut self, key: K, new: impl FnOnce() -> V) -> (usize, Option<V>) {
+        let known = self.find(&key).map(|place| (place, None));
+        known.unwrap_or_else(|| self.insert(key, new()))
+    }
+
     fn unused(&mut self) -> usize {
         for _ in 0..MOST_STEPS {
             if self.hand >= self.entries.len() {
