@@ -1,7 +1,7 @@
 //! Full-sized packets that come alone, each after twice the time of the one before: a sender's retransmission timer (RFC 6298 §5.5). They
 //! carry one segment that nobody acknowledges. The times show it without keys, and though small packets pass.
 
-use super::candidate::{Before, Candidate, Delivered, InVain, MOST_COPIES, TransferEnd};
+use super::candidate::{Before, Candidate, Delivered, InVain, MOST_COPIES};
 use crate::interval::LostPacket;
 use crate::tcp::{LEAST_TIMEOUT, LONGEST_ACK_DELAY, doubled_timer};
 use rekeyscope_model::chance::LEAST_NOT_BY_CHANCE;
@@ -160,12 +160,8 @@ impl Backoff {
     /// The stretch up to the last packet of the series, which was acknowledged.
     fn ended(&self) -> Option<(Candidate, SmallPassed)> {
         let (last, before) = self.series.split_last()?;
-        let packet = last.packet;
-        let at = Delivered {
-            time: packet.time,
-            frame: packet.frame,
-            esp: packet.esp,
-        };
+        let LostPacket { time, frame, esp, .. } = last.packet;
+        let at = Delivered::new(time, frame, esp);
         (before.len() > LEAST_DOUBLINGS).then(|| stretch(before, at))?
     }
 
@@ -217,21 +213,14 @@ fn stretch(series: &[Lone], to: Delivered) -> Option<(Candidate, SmallPassed)> {
     for lone in series {
         in_vain.push(lone.packet, unheard);
     }
-    let passed = if unheard > 0 {
-        SmallPassed::default()
-    } else {
-        series.last()?.passed
+    let passed = match unheard {
+        0 => series.last()?.passed,
+        _ => SmallPassed::default(),
     };
-    let candidate = Candidate {
-        from: first.before?,
-        to,
-        before: Before {
-            rto: second.packet.time.nanos_since(first.packet.time),
-            busy: true,
-            ..Before::default()
-        },
-        in_vain,
-        transfer_end: TransferEnd::Open,
+    let before = Before {
+        rto: second.packet.time.nanos_since(first.packet.time),
+        busy: true,
+        ..Before::default()
     };
-    Some((candidate, passed))
+    Some((Candidate::new((first.before?, to), before, in_vain), passed))
 }

@@ -23,12 +23,12 @@ pub(super) struct Delivered {
 }
 
 impl Delivered {
+    pub(super) fn new(time: Timestamp, frame: u64, esp: Option<EspNumber>) -> Self {
+        Delivered { time, frame, esp }
+    }
+
     pub(super) fn of(packet: &Packet) -> Self {
-        Delivered {
-            time: packet.time,
-            frame: packet.frame,
-            esp: packet.esp,
-        }
+        Delivered::new(packet.time, packet.frame, packet.esp)
     }
 
     /// The packet, if it did not arrive after all, where no transport header shows its connection.
@@ -46,11 +46,7 @@ impl Delivered {
 
     /// The end of the transfer, or of the capture.
     pub(super) fn nothing(time: Timestamp) -> Self {
-        Delivered {
-            time,
-            frame: 0,
-            esp: None,
-        }
+        Delivered::new(time, 0, None)
     }
 }
 
@@ -62,7 +58,7 @@ pub(super) struct InVain {
     more: u32,
     more_until: Option<Timestamp>,
     /// Acknowledgements that the sender did not hear.
-    unheard: u32,
+    pub(super) unheard: u32,
 }
 
 impl InVain {
@@ -181,11 +177,6 @@ impl InVain {
         Some((times().min()?, times().max().max(self.more_until)?))
     }
 
-    /// Acknowledgements that the sender did not hear.
-    pub(super) fn unheard(&self) -> u32 {
-        self.unheard
-    }
-
     /// Number of transmissions; zero where all are requests for a connection, because no host need listen there, or copies that arrived.
     pub(super) fn count(&self) -> u32 {
         if self.packets.iter().all(|packet| packet.syn || packet.superfluous) {
@@ -263,6 +254,17 @@ pub(super) struct Candidate {
 }
 
 impl Candidate {
+    /// A stretch in which no connection ends.
+    pub(super) fn new((from, to): (Delivered, Delivered), before: Before, in_vain: InVain) -> Self {
+        Candidate {
+            from,
+            to,
+            before,
+            in_vain,
+            transfer_end: TransferEnd::Open,
+        }
+    }
+
     pub(super) fn is_long_enough(&self) -> bool {
         self.to.time.nanos_since(self.from.time) > self.before.least()
     }
@@ -271,22 +273,11 @@ impl Candidate {
         self.from.time < time && time < self.to.time
     }
 
-    /// The same stretch, in which nothing passed the capture in vain.
-    pub(super) fn without_packets(self) -> Candidate {
-        Candidate {
-            in_vain: InVain::default(),
-            ..self
-        }
-    }
-
     /// Something arrived in it after all.
     pub(super) fn split(self, at: Delivered) -> [Candidate; 2] {
         let part = |from: Delivered, to: Delivered| Candidate {
-            from,
-            to,
-            before: self.before,
-            in_vain: self.in_vain.between(from.time, to.time),
             transfer_end: self.transfer_end,
+            ..Candidate::new((from, to), self.before, self.in_vain.between(from.time, to.time))
         };
         [part(self.from, at), part(at, self.to)]
     }

@@ -164,19 +164,14 @@ impl PairDelivery {
         }
     }
 
-    /// Something became of a transmission. `largest`: the largest payload that anybody sent. `room`: further stretches may be kept.
+    /// Something became of a transmission. `largest`: the largest payload that anybody sent.
     #[inline]
-    pub(super) fn take(&mut self, settled: &Settlement, largest: u32, room: bool) {
-        self.room = room;
+    pub(super) fn take(&mut self, settled: &Settlement, largest: u32) {
         // A peer without the connection resets it because a segment arrived.
         if settled.fate == Fate::Abandoned && self.may_be_on_its_way(settled, settled.shown.0) {
             return;
         }
-        let at = Delivered {
-            time: settled.time,
-            frame: settled.frame,
-            esp: settled.esp,
-        };
+        let at = Delivered::new(settled.time, settled.frame, settled.esp);
         if let Some((candidate, passed)) = self.only_small.last_mut().filter(|(_, passed)| passed.cut) {
             match settled.fate {
                 Fate::Arrived => passed.larger_since = passed.larger_since.max(settled.packet),
@@ -188,7 +183,7 @@ impl PairDelivery {
             }
         }
         let only_small = self.large.take(settled, (self.before(), largest), &self.echoes);
-        self.only_small.extend(only_small.filter(|_| room));
+        self.only_small.extend(only_small.filter(|_| self.room));
         match settled.fate {
             Fate::Arrived => {
                 self.compressed_arrived |= at.esp.is_some_and(|esp| esp.form == PacketForm::Compressed);
@@ -210,8 +205,7 @@ impl PairDelivery {
     }
 
     /// The receiver waited for an answer.
-    pub(super) fn wait(&mut self, candidate: Candidate, room: bool) {
-        self.room = room;
+    pub(super) fn wait(&mut self, candidate: Candidate) {
         if candidate.is_long_enough() {
             self.keep_other(CarriedKind::Tcp, candidate);
         }
@@ -274,31 +268,23 @@ impl PairDelivery {
         let first = self.in_vain.first().filter(|first| *first < at.time);
         if let Some(time) = first {
             // The way was closed when the capture began, or the connection.
-            self.stretch(
-                Delivered {
-                    time: time.plus_nanos(-1),
-                    ..at
-                },
-                at,
-                false,
-            );
+            let time = time.plus_nanos(-1);
+            self.stretch(Delivered { time, ..at }, at, false);
         }
         self.in_vain.forget_until(at.time);
     }
 
     #[cold]
     fn stretch(&mut self, from: Delivered, to: Delivered, lacks: bool) {
-        let candidate = Candidate {
-            from,
-            to,
-            before: Before {
-                lacks,
-                ..self.before()
-            },
-            in_vain: self.in_vain.between(from.time, to.time),
-            transfer_end: self.transfer_end(from.time),
+        let before = Before {
+            lacks,
+            ..self.before()
         };
-        self.keep(candidate);
+        let in_vain = self.in_vain.between(from.time, to.time);
+        self.keep(Candidate {
+            transfer_end: self.transfer_end(from.time),
+            ..Candidate::new((from, to), before, in_vain)
+        });
     }
 
     fn keep(&mut self, candidate: Candidate) {
@@ -317,13 +303,9 @@ impl PairDelivery {
 
     /// The candidate that a moment lies in.
     fn around(&self, time: Timestamp) -> Option<usize> {
-        let at = self
-            .candidates
-            .partition_point(|candidate| candidate.to.time <= time);
-        self.candidates
-            .get(at)
-            .filter(|candidate| candidate.contains(time))
-            .map(|_| at)
+        let candidates = &self.candidates;
+        let at = candidates.partition_point(|candidate| candidate.to.time <= time);
+        candidates.get(at)?.contains(time).then_some(at)
     }
 
     /// Segments sent before the last delivery arrived too.
@@ -393,13 +375,7 @@ impl PairDelivery {
             return;
         };
         if missing > 0 && at.time.nanos_since(from.time) > LEAST_TIMEOUT {
-            let candidate = Candidate {
-                from,
-                to: at,
-                before: Before::default(),
-                in_vain: InVain::default(),
-                transfer_end: TransferEnd::Open,
-            };
+            let candidate = Candidate::new((from, at), Before::default(), InVain::default());
             self.keep_other(carried, candidate);
         }
     }
@@ -416,19 +392,12 @@ impl PairDelivery {
 /// The stretch in which a receiver waits for an answer. Its sender has no sample behind the handshake, so its timer runs off after three round
 /// trips (RFC 6298 §2.2).
 pub(super) fn waiting_for(asked: &Unanswered, to: Delivered) -> Candidate {
-    Candidate {
-        from: Delivered {
-            frame: asked.frame,
-            ..Delivered::nothing(asked.since)
-        },
-        to,
-        before: Before {
-            round_trip: asked.round_trip,
-            rto: LEAST_TIMEOUT.max(3 * asked.round_trip),
-            asked: asked.mss,
-            ..Before::default()
-        },
-        in_vain: InVain::default(),
-        transfer_end: TransferEnd::Open,
-    }
+    let from = Delivered::new(asked.since, asked.frame, None);
+    let before = Before {
+        round_trip: asked.round_trip,
+        rto: LEAST_TIMEOUT.max(3 * asked.round_trip),
+        asked: asked.mss,
+        ..Before::default()
+    };
+    Candidate::new((from, to), before, InVain::default())
 }

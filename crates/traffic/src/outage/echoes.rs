@@ -1,6 +1,6 @@
 //! Echo requests of one direction and their replies.
 
-use super::candidate::{Before, Candidate, Delivered, InVain, TransferEnd};
+use super::candidate::{Before, Candidate, Delivered, InVain};
 use rekeyscope_model::time::{NANOS_PER_SECOND, Timestamp};
 use std::collections::VecDeque;
 
@@ -135,29 +135,20 @@ impl Echoes {
     /// Number of requests that were sent and answered between two moments, and the bytes of the largest. A reply that came later shows nothing
     /// of the way until then: the side that was asked may have stood still.
     pub(super) fn answered(&self, from: Timestamp, to: Timestamp) -> (u32, u32) {
-        let inside = self
-            .answered
-            .iter()
-            .filter(|(sent, replied, _)| from < *sent && *replied < to);
-        let largest = inside.clone().map(|(.., bytes)| *bytes).max();
-        (
-            u32::try_from(inside.count()).unwrap_or(u32::MAX),
-            largest.unwrap_or(0),
-        )
+        let answered = self.answered.iter();
+        let inside = answered.filter(|(sent, replied, _)| from < *sent && *replied < to);
+        inside.fold((0, 0), |(count, largest), (.., bytes)| {
+            (count + 1, largest.max(*bytes))
+        })
     }
 }
 
 /// A stretch in which requests were not answered. Echoes measure no round trip of their own; who asks waits no longer than usual.
 fn unanswered((from, unheard): (Delivered, bool), to: Delivered, in_vain: InVain) -> Option<Candidate> {
-    (!in_vain.is_empty()).then_some(Candidate {
-        from,
-        to,
-        before: Before {
-            rto: PATIENCE / 2,
-            unheard,
-            ..Before::default()
-        },
-        in_vain,
-        transfer_end: TransferEnd::Open,
-    })
+    let before = Before {
+        rto: PATIENCE / 2,
+        unheard,
+        ..Before::default()
+    };
+    (!in_vain.is_empty()).then(|| Candidate::new((from, to), before, in_vain))
 }

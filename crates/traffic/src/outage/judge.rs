@@ -109,7 +109,7 @@ pub(super) fn judge(
         || attempts >= MANY_ATTEMPTS && swallowed > 0
         // A host that moves sends nothing more until its new way is checked.
         || around.moved && swallowed > 0
-        || u64::from(in_vain.unheard()) >= LEAST_NOT_BY_CHANCE;
+        || u64::from(in_vain.unheard) >= LEAST_NOT_BY_CHANCE;
     // A transfer that simply is over looks like one that stops, unless there was more to send, or nobody to send to, or no SA.
     let more = around.unfinished || around.gone || around.cut_off;
     let stopped = match candidate.transfer_end {
@@ -169,7 +169,7 @@ pub(super) fn judge(
         shown_by,
         swallowed,
         attempts,
-        unheard: in_vain.unheard(),
+        unheard: in_vain.unheard,
         connections: in_vain.connections(),
         dead: dead(candidate, around),
         gaps: around.gaps,

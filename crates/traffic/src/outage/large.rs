@@ -58,11 +58,7 @@ impl LargeSegments {
         echoes: &Echoes,
     ) -> Option<(Candidate, SmallPassed)> {
         self.arrived = self.arrived.max(settled.packet);
-        let at = Delivered {
-            time: settled.time,
-            frame: settled.frame,
-            esp: settled.esp,
-        };
+        let at = Delivered::new(settled.time, settled.frame, settled.esp);
         let too_large = self.in_vain.smallest_until(settled.time);
         let small = too_large.is_some_and(|least| settled.packet < least);
         let cut = (small && settled.cut).then_some(settled.packet);
@@ -126,19 +122,12 @@ impl LargeSegments {
         }
         let last = in_vain.span()?.1;
         let to = if waits { end } else { last };
-        let (candidate, passed) = self.stretch(in_vain, Delivered::nothing(to), (before, None), echoes)?;
-        let transfer_end = if waits {
-            TransferEnd::Open
-        } else {
-            TransferEnd::Late
-        };
-        Some((
-            Candidate {
-                transfer_end,
-                ..candidate
-            },
-            passed,
-        ))
+        let (mut candidate, passed) =
+            self.stretch(in_vain, Delivered::nothing(to), (before, None), echoes)?;
+        if !waits {
+            candidate.transfer_end = TransferEnd::Late;
+        }
+        Some((candidate, passed))
     }
 
     /// Tells whether nothing as large as a packet in vain has ever arrived.
@@ -172,17 +161,8 @@ impl LargeSegments {
         let segment = segments.filter(|time| *time > open).min();
         let since = segment.into_iter().chain(echoes.first_answered(first)).min()?;
         let tried = in_vain.between(since, to.time).attempts(before.round_trip);
-        let candidate = Candidate {
-            from: delivered.unwrap_or(Delivered {
-                time: first.plus_nanos(-1),
-                frame: begin.frame,
-                esp: begin.esp,
-            }),
-            to,
-            before,
-            in_vain,
-            transfer_end: TransferEnd::Open,
-        };
+        let try_itself = Delivered::new(first.plus_nanos(-1), begin.frame, begin.esp);
+        let candidate = Candidate::new((delivered.unwrap_or(try_itself), to), before, in_vain);
         let stood = tried >= MANY_ATTEMPTS && candidate.is_long_enough();
         stood.then(|| {
             let passed = SmallPassed {

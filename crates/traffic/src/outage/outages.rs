@@ -6,7 +6,7 @@ use super::delivery::{PairDelivery, waiting_for};
 use super::echoes::EchoesInVain;
 use super::judge::{Circumstances, judge};
 use super::late::{LatePackets, REPLAY_WINDOWS};
-use super::unread::{UnreadSilence, UnreadTunnel};
+use super::unread::UnreadTunnel;
 use crate::interval::{
     CarriedKind, Interval, LostPacket, SenderBefore, ShownBy, Standstill, StandstillKind, Undelivered,
 };
@@ -14,7 +14,7 @@ use crate::packet::{InnerPayload, Packet};
 use crate::segment::{PairId, Segment, SegmentKind, Settlement};
 use crate::table::BoundedTable;
 use crate::tcp::{INITIAL_WINDOW, LEAST_TIMEOUT};
-use crate::tracker::{Tracker, Unanswered};
+use crate::tracker::Tracker;
 use foldhash::HashMap;
 use rekeyscope_model::analysis::{Direction, Event, EventKind};
 use rekeyscope_model::chance::{LEAST_NOT_BY_CHANCE, SEVERAL};
@@ -123,24 +123,36 @@ impl Outages {
             self.other(packet, segment);
         }
         if segment.closes {
-            for direction in Direction::BOTH {
-                self.wait(packet, tracker.unanswered(direction));
+            // A request may wait for its answer.
+            for asked in Direction::BOTH
+                .into_iter()
+                .filter_map(|of| tracker.unanswered(of))
+            {
+                let waits = waiting_for(&asked, Delivered::of(packet));
+                self.with((asked.pair, asked.direction), packet.tunnel, |own| {
+                    own.wait(waits)
+                });
             }
         }
     }
 
-    /// A connection is closed, in which a request waits for its answer.
-    fn wait(&mut self, packet: &Packet, asked: Option<Unanswered>) {
-        let Some(asked) = asked else { return };
-        let place = self.place(asked.pair, packet.tunnel, asked.direction);
-        if let Some(own) = self.directions.at_mut(place) {
-            let before = own.kept();
-            own.wait(
-                waiting_for(&asked, Delivered::of(packet)),
-                self.kept < MOST_STRETCHES,
-            );
-            self.kept = self.kept + own.kept() - before;
-        }
+    /// Changes a direction of a pair, and counts the stretches that it keeps.
+    #[inline]
+    fn with<R>(
+        &mut self,
+        key: (PairId, Direction),
+        tunnel: u32,
+        change: impl FnOnce(&mut PairDelivery) -> R,
+    ) -> Option<R> {
+        let new = || PairDelivery::new(key.0, tunnel, key.1);
+        let (place, gone) = self.directions.place(key, new);
+        self.kept -= gone.map_or(0, |gone| gone.kept());
+        let own = self.directions.at_mut(place)?;
+        let before = own.kept();
+        own.room = self.kept < MOST_STRETCHES;
+        let changed = change(own);
+        self.kept = self.kept + own.kept() - before;
+        Some(changed)
     }
 
     fn come_late(&mut self, packet: &Packet, behind: u32) {
@@ -148,8 +160,7 @@ impl Outages {
             self.behind_window.push((packet.frame, behind));
         }
         let key = (packet.tunnel, packet.direction);
-        let found = self.late.find(&key);
-        let place = found.unwrap_or_else(|| self.late.insert(key, LatePackets::default()).0);
+        let (place, _) = self.late.place(key, LatePackets::default);
         if let Some(own) = self.late.at_mut(place) {
             own.count(behind);
         }
@@ -157,22 +168,26 @@ impl Outages {
 
     #[inline]
     fn settle(&mut self, packet: &Packet, settled: &Settlement, tracker: &Tracker) {
-        let place = self.place(settled.pair, packet.tunnel, settled.direction);
-        let Some(own) = self.directions.at_mut(place) else {
-            return;
-        };
-        let before = own.kept();
-        if let Ok(late) = self
-            .behind_window
-            .binary_search_by_key(&settled.frame, |late| late.0)
-            && let Some(of_side) = self.late.get_mut(&(own.tunnel, own.direction))
+        let largest = self.largest;
+        let tunnel = self.with((settled.pair, settled.direction), packet.tunnel, |own| {
+            own.take(settled, largest);
+            // The sender that is known now is that of the packet's connection.
+            own.look(packet.time, || tracker.sender(settled.direction));
+            own.tunnel
+        });
+        let side = tunnel.map(|tunnel| (tunnel, settled.direction));
+        if let Some(behind) = self.came_behind(settled.frame)
+            && let Some(of_side) = side.and_then(|side| self.late.get_mut(&side))
         {
-            of_side.settle(self.behind_window[late].1, settled.fate);
+            of_side.settle(behind, settled.fate);
         }
-        own.take(settled, self.largest, self.kept < MOST_STRETCHES);
-        self.kept = self.kept + own.kept() - before;
-        // The sender that is known now is that of the packet's connection.
-        own.look(packet.time, || tracker.sender(settled.direction));
+    }
+
+    /// The numbers by which a frame came behind the replay window, where it did.
+    #[inline]
+    fn came_behind(&self, frame: u64) -> Option<u32> {
+        let late = self.behind_window.binary_search_by_key(&frame, |late| late.0);
+        late.ok().map(|place| self.behind_window[place].1)
     }
 
     /// A probe of a closed window, or the answer to one.
@@ -198,11 +213,7 @@ impl Outages {
                 .is_some_and(|sender| sender.window_closed)
         };
         if is_small && closed() {
-            let probe = Delivered {
-                time: segment.time,
-                frame: segment.frame,
-                esp: segment.esp,
-            };
+            let probe = Delivered::new(segment.time, segment.frame, segment.esp);
             let side = (segment.pair, segment.direction);
             let known = self.probes.iter_mut().find(|own| own.0 == side);
             if let Some((_, last, before)) = known {
@@ -214,17 +225,6 @@ impl Outages {
                 self.probes.push((side, probe, 0));
             }
         }
-    }
-
-    #[inline]
-    fn place(&mut self, pair: PairId, tunnel: u32, direction: Direction) -> usize {
-        let key = (pair, direction);
-        self.directions.find(&key).unwrap_or_else(|| {
-            let new = PairDelivery::new(pair, tunnel, direction);
-            let (place, gone) = self.directions.insert(key, new);
-            self.kept -= gone.map_or(0, |gone| gone.kept());
-            place
-        })
     }
 
     #[cold]
@@ -272,13 +272,7 @@ impl Outages {
             InnerPayload::Echo { request: false, .. } => direction.reverse(),
             _ => direction,
         };
-        let place = self.place(segment.pair, packet.tunnel, of);
-        let Some(own) = self.directions.at_mut(place) else {
-            return;
-        };
-        let before = own.kept();
-        own.room = self.kept < MOST_STRETCHES;
-        match packet.payload {
+        self.with((segment.pair, of), packet.tunnel, |own| match packet.payload {
             InnerPayload::Echo {
                 request: true,
                 id,
@@ -296,39 +290,31 @@ impl Outages {
             }
             InnerPayload::Unread(_) => {}
             InnerPayload::Tcp(_) => own.close(packet.time),
-        }
-        self.kept = self.kept + own.kept() - before;
+        });
         if matches!(packet.payload, InnerPayload::Echo { .. }) {
             self.echo_passes(packet, at, segment);
         }
         if segment.closes {
             // A side that closes or resets a connection waits for nothing more; whatever comes all the same opens it again.
-            let place = self.place(segment.pair, packet.tunnel, direction.reverse());
-            if let Some(other) = self.directions.at_mut(place) {
-                other.close(packet.time);
-            }
+            let other = (segment.pair, direction.reverse());
+            self.with(other, packet.tunnel, |other| other.close(packet.time));
         }
     }
 
     /// Requests and replies alike go the way of their own direction.
     fn echo_passes(&mut self, packet: &Packet, at: Delivered, segment: &Segment) {
-        let place = self.place(segment.pair, packet.tunnel, packet.direction);
-        if let Some(own) = self.directions.at_mut(place) {
-            let before = own.kept();
-            own.room = self.kept < MOST_STRETCHES;
+        let (own, asking) = (packet.direction, packet.direction.reverse());
+        self.with((segment.pair, own), packet.tunnel, |own| {
             // The missing packets are no echoes where none is left out.
-            let missing = if own.leaves_out(&packet.payload) {
-                segment.missing
-            } else {
-                0
+            let missing = match own.leaves_out(&packet.payload) {
+                true => segment.missing,
+                false => 0,
             };
             own.other(CarriedKind::Echo, at, missing);
-            self.kept = self.kept + own.kept() - before;
-        }
-        let place = self.place(segment.pair, packet.tunnel, packet.direction.reverse());
-        if let Some(asking) = self.directions.at_mut(place) {
-            asking.echoes.hear();
-        }
+        });
+        self.with((segment.pair, asking), packet.tunnel, |asking| {
+            asking.echoes.hear()
+        });
     }
 
     /// A packet of a tunnel that has, or begins to have, packets that nothing inside acknowledges.
@@ -394,10 +380,8 @@ impl Outages {
             let own = self.directions.get(&(settled.pair, direction));
             own.is_some_and(|own| own.tunnel == tunnel)
         });
-        let hidden = self
-            .unread
-            .get(&tunnel)
-            .and_then(|own| own.hidden.behind(last.time));
+        let own = self.unread.get(&tunnel);
+        let hidden = own.and_then(|own| own.hidden.behind(last.time));
         (waits && hidden.is_none() && end.nanos_since(last.time) >= NANOS_PER_SECOND).then_some(last.time)
     }
 
@@ -517,28 +501,16 @@ impl Outages {
         {
             let is_answered = tunnel.is_answered(direction);
             let own = PairDelivery::new(PairId::NONE, tunnel.tunnel, direction);
-            for silence in &silences {
-                let UnreadSilence {
-                    candidate,
-                    open,
-                    small,
-                    ..
-                } = silence;
+            for mut silence in silences {
+                let (open, small) = (silence.open, silence.small);
                 let around = Circumstances {
                     echoes: small.answered,
                     largest_passed: small.largest,
-                    ..self.circumstances((&own, &[]), candidate, events, *open, *open)
+                    ..self.circumstances((&own, &[]), &silence.candidate, events, open, open)
                 };
-                let transfer_end = if was_over(candidate, events, tunnel.tunnel) {
-                    TransferEnd::Late
-                } else {
-                    TransferEnd::Open
-                };
-                let candidate = &Candidate {
-                    transfer_end,
-                    ..candidate.clone()
-                };
-                let judged = judge(CarriedKind::Unread, candidate, &around);
+                if was_over(&silence.candidate, events, tunnel.tunnel) {
+                    silence.candidate.transfer_end = TransferEnd::Late;
+                }
                 // An outage tells that something waited, and so does what the control plane did; a loss does not. Where nothing answers, only
                 // missing numbers tell.
                 let is_told = |(kind, undelivered): &(StandstillKind, Undelivered)| match kind {
@@ -548,22 +520,19 @@ impl Outages {
                     }
                     _ => false,
                 };
-                let told = judged.filter(is_told).map(|(kind, undelivered)| {
-                    let of_tunnel = Undelivered {
-                        carried: tunnel.carried(direction),
-                        receiver_rests: silence.receiver_rests(),
-                        ..undelivered
-                    };
-                    interval(&own, candidate, *open, (kind, of_tunnel))
-                });
-                let told = told.map(|mut found| {
-                    let mut others = all.iter();
-                    found.facts.undelivered.receiver_rests &=
-                        !others.any(|other| asks_in_vain(other, &found));
-                    found
-                });
+                let judged = judge(CarriedKind::Unread, &silence.candidate, &around);
+                let Some(judged) = judged.filter(is_told) else {
+                    continue;
+                };
+                let mut found = interval(&own, &silence.candidate, open, judged);
+                let asks = all.iter().any(|other| asks_in_vain(other, &found));
+                let undelivered = &mut found.facts.undelivered;
+                undelivered.carried = tunnel.carried(direction);
+                undelivered.receiver_rests = silence.receiver_rests() && !asks;
                 // An outage that a pair of addresses shows is told of that pair.
-                all.extend(told.filter(|found| !all.iter().any(|other| is_of_pair(other, found))));
+                if !all.iter().any(|other| is_of_pair(other, &found)) {
+                    all.push(found);
+                }
             }
         }
         all.sort_by_key(|interval| (interval.from, interval.facts.pair, interval.facts.direction));
@@ -588,11 +557,7 @@ impl Outages {
         let many =
             jumps.any(|jump| jump.time == gap.time && jump.tunnel == own.tunnel && jump.pair.is_none());
         (many && none && candidate.in_vain.is_empty()).then(|| Candidate {
-            to: Delivered {
-                time: gap.time,
-                frame: gap.frame,
-                esp: None,
-            },
+            to: Delivered::new(gap.time, gap.frame, None),
             transfer_end: TransferEnd::Late,
             ..candidate.clone()
         })
@@ -625,12 +590,9 @@ impl Outages {
     /// Number of packets that did not arrive and came behind the replay window.
     fn behind_window_in(&self, candidate: &Candidate) -> u32 {
         let packets = candidate.in_vain.packets();
-        let behind = packets.iter().filter(|packet| {
-            let late = self
-                .behind_window
-                .binary_search_by_key(&packet.frame, |late| late.0);
-            late.is_ok()
-        });
+        let behind = packets
+            .iter()
+            .filter(|packet| self.came_behind(packet.frame).is_some());
         u32::try_from(behind.count()).unwrap_or(u32::MAX)
     }
 

@@ -2,7 +2,7 @@
 //! or the sender falls silent, or repeats one packet by its timer.
 
 use super::backoff::{Backoff, SmallPassed};
-use super::candidate::{Before, Candidate, Delivered, InVain, TransferEnd};
+use super::candidate::{Before, Candidate, Delivered, InVain};
 use super::delivery::Arrivals;
 use super::hidden::Hidden;
 use super::judge::{LEAST_REST, MANY_ATTEMPTS};
@@ -103,16 +103,6 @@ struct SinceFull {
     small: SmallPassed,
 }
 
-impl SinceFull {
-    /// The stretch since the last full-sized packet, where small ones passed and the numbers of others are missing between them.
-    fn only_small(&self, to: Timestamp) -> Option<(Delivered, SmallPassed)> {
-        let (from, busy) = self.last?;
-        let long = to.nanos_since(from.time) > LONGEST_ACK_DELAY;
-        let missing = u64::from(self.gaps) >= LEAST_NOT_BY_CHANCE;
-        (busy && long && missing).then_some((from, self.small))
-    }
-}
-
 /// The two sides of a tunnel.
 #[derive(Debug)]
 pub(super) struct UnreadTunnel {
@@ -173,8 +163,7 @@ impl UnreadTunnel {
             since.small.largest = since.small.largest.max(bytes);
             return;
         }
-        if let Some((from, small)) = sent.since_full.only_small(packet.time) {
-            let stretch = sent.silence(from, at).without_packets();
+        if let Some((stretch, small)) = sent.only_small(at) {
             sent.keep(stretch, None, small);
         }
         let before = sent.since_full.last.map(|(last, _)| last.time);
@@ -261,11 +250,7 @@ impl UnreadTunnel {
         });
         let answered = sent.backoff.answered();
         let open = open.or_else(|| sent.backoff.open(end).filter(|_| answered.is_none()));
-        let only_small = || {
-            let (from, small) = sent.since_full.only_small(end)?;
-            Some((sent.silence(from, at(end)).without_packets(), small))
-        };
-        let open = open.or_else(only_small);
+        let open = open.or_else(|| sent.only_small(at(end)));
         let own_silence = self.last[own]
             .filter(|last| end.nanos_since(last.time) >= INITIAL_RTO && sent.arrivals.is_busy() && ends_full);
         let fell_silent = || own_silence.map(|last| (sent.silence(last, at(end)), SmallPassed::default()));
@@ -294,10 +279,8 @@ impl UnreadTunnel {
         end: Timestamp,
     ) -> SmallPassed {
         let sent = &self.sides[slot(direction)];
-        let open = sent.backoff.open(end).or_else(|| {
-            let (from, small) = sent.since_full.only_small(end)?;
-            Some((sent.silence(from, Delivered::nothing(end)), small))
-        });
+        let only_small = || sent.only_small(Delivered::nothing(end));
+        let open = sent.backoff.open(end).or_else(only_small);
         let closed = sent.silences.iter().map(|own| (&own.candidate, own.small));
         let all = closed.chain(open.as_ref().map(|(candidate, small)| (candidate, *small)));
         let common = |own: &Candidate| own.to.time.min(to).nanos_since(own.from.time.max(from));
@@ -399,17 +382,24 @@ impl UnreadSide {
     }
 
     fn silence(&self, from: Delivered, to: Delivered) -> Candidate {
-        Candidate {
-            from,
-            to,
-            before: Before {
-                rto: LONGEST_ACK_DELAY / 2,
-                busy: true,
-                ..Before::default()
-            },
-            in_vain: self.unanswered.clone(),
-            transfer_end: TransferEnd::Open,
-        }
+        let before = Before {
+            rto: LONGEST_ACK_DELAY / 2,
+            busy: true,
+            ..Before::default()
+        };
+        Candidate::new((from, to), before, self.unanswered.clone())
+    }
+
+    /// The stretch since the last full-sized packet, where small ones passed and the numbers of others are missing between them.
+    fn only_small(&self, to: Delivered) -> Option<(Candidate, SmallPassed)> {
+        let (from, busy) = self.since_full.last?;
+        let long = to.time.nanos_since(from.time) > LONGEST_ACK_DELAY;
+        let missing = u64::from(self.since_full.gaps) >= LEAST_NOT_BY_CHANCE;
+        let stretch = || Candidate {
+            in_vain: InVain::default(),
+            ..self.silence(from, to)
+        };
+        (busy && long && missing).then(|| (stretch(), self.since_full.small))
     }
 
     fn keep(&mut self, candidate: Candidate, rests: Option<Resting>, small: SmallPassed) {
