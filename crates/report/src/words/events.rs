@@ -54,13 +54,13 @@ fn item(focus: &Focus, event: &Event) -> String {
 fn about(focus: &Focus, event: &Event) -> Message {
     let t = focus.t;
     let tunnel = event.tunnel.and_then(|tunnel| focus.analysis.tunnels.get(tunnel));
-    let address = |text: &Option<String>| text.as_ref().map(|text| clean::line(text)).unwrap_or_default();
+    let [from, to] = places(event);
     Message::of("event", event.kind.as_str())
         .with("who", side(t, tunnel, event.by))
         .with("probably", probably(t, event))
         .with("count", event.count.unwrap_or(0))
-        .with("from", address(&event.from))
-        .with("to", address(&event.to))
+        .with("from", from)
+        .with("to", to)
         .with("sas", if event.spis.is_empty() { "all" } else { "one" })
         .with(
             "follows",
@@ -70,6 +70,11 @@ fn about(focus: &Focus, event: &Event) -> Message {
                 "another"
             },
         )
+}
+
+/// The addresses before and after a change, or of what else an event names as such; empty where it has none.
+pub(crate) fn places(event: &Event) -> [String; 2] {
+    [&event.from, &event.to].map(|place| place.as_deref().map(clean::line).unwrap_or_default())
 }
 
 pub(crate) fn probably(t: &Catalogue, event: &Event) -> String {

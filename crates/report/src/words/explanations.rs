@@ -12,7 +12,7 @@ use rekeyscope_impact::explain::{
 };
 use rekeyscope_model::algorithm::proposal;
 use rekeyscope_model::analysis::{
-    Certainty, Event, EventKind, Exchange, Explanation, ExplanationCause, Mode, Tunnel,
+    Analysis, Certainty, Event, EventKind, Exchange, Explanation, ExplanationCause, Mode, Tunnel,
 };
 use rekeyscope_model::text::{Catalogue, Message};
 use rekeyscope_model::time::Timestamp;
@@ -42,28 +42,27 @@ impl<'a> Explained<'a> {
         self.focus.t
     }
 
+    fn analysis(&self) -> &'a Analysis {
+        self.focus.analysis
+    }
+
     pub(crate) fn event(&self) -> Option<&'a Event> {
-        self.focus.analysis.event_of(self.time.explanation)
+        self.analysis().event_of(self.time.explanation)
     }
 
     fn exchange(&self) -> Option<&'a Exchange> {
-        self.focus.analysis.exchange_of(self.time.explanation)
+        self.analysis().exchange_of(self.time.explanation)
     }
 
-    fn exchange_of_event(&self) -> Option<usize> {
-        self.event()?.exchange
+    /// The event of a kind among those beside the explanation's own.
+    fn beside(&self, kind: EventKind) -> Option<&'a Event> {
+        evidence_of(self.analysis(), self.time.explanation, kind)
     }
 
     fn notification(&self) -> Option<&'a str> {
-        let asked = || {
-            evidence_of(
-                self.focus.analysis,
-                self.time.explanation,
-                EventKind::EchoUnanswered,
-            )
-        };
         let own = self.event().and_then(|event| event.notify.as_ref());
-        own.or_else(|| asked()?.notify.as_ref()).map(String::as_str)
+        let asked = || self.beside(EventKind::EchoUnanswered)?.notify.as_ref();
+        own.or_else(asked).map(String::as_str)
     }
 
     /// The event, without its length: `The gateway deleted the IKE SA at 10.96 s`.
@@ -122,17 +121,9 @@ impl<'a> Explained<'a> {
         self.time.explanation.cause == cause
     }
 
-    fn moment_of_row(&self) -> Moment {
-        row_of(self.time.explanation.cause).moment
-    }
-
-    fn kind(&self) -> Option<EventKind> {
-        self.event().map(|event| event.kind)
-    }
-
     /// The message of a kind: that of the row's variant where the catalogue has one, else that of its cause.
     fn message(&self, kind: &str) -> Message {
-        let variant = variant(self.focus.analysis, &self.time);
+        let variant = variant(self.analysis(), &self.time);
         let own = variant.map(|variant| Message::of(kind, variant));
         own.filter(|message| self.t().has(message))
             .unwrap_or_else(|| Message::of(kind, self.time.explanation.cause.as_str()))
@@ -147,28 +138,23 @@ impl<'a> Explained<'a> {
             Certainty::Inferred => t.word("outage-probably"),
             Certainty::Read | Certainty::Proven => String::new(),
         };
-        let change = event.is_some_and(|event| event.from.is_some());
-        let instead = evidence_of(self.focus.analysis, e, EventKind::OtherTunnel);
+        let instead = self.beside(EventKind::OtherTunnel);
         let count = match e.cause {
             ExplanationCause::Unexplained if e.count.is_none() => self.time.swallowed,
             _ => e.count.unwrap_or(0),
         };
-        let (from, to) = match change {
-            false if self.is(ExplanationCause::ByTurns) => {
-                (moment(self.focus, self.time.start), said(self.other_client()))
-            }
-            false if self.is(ExplanationCause::OneSided) => (
-                moment(self.focus, self.time.start),
-                side(t, self.tunnel(), self.peer()),
-            ),
-            true => (
-                name(event.and_then(|event| event.from.as_ref())),
-                name(event.and_then(|event| event.to.as_ref())),
-            ),
-            false => (
-                moment(self.focus, self.time.start),
-                moment(self.focus, self.time.end),
-            ),
+        let by = match (e.limit_packets, e.limit_kilobytes, e.limit_seconds) {
+            (Some(_), ..) => "packets",
+            (None, Some(_), Some(_)) => "either",
+            (None, Some(_), None) => "volume",
+            (None, None, _) => "time",
+        };
+        let start = moment(self.focus, self.time.start);
+        let (from, to) = match (event.filter(|event| event.from.is_some()), e.cause) {
+            (Some(event), _) => (name(event.from.as_ref()), name(event.to.as_ref())),
+            (None, ExplanationCause::ByTurns) => (start, said(self.other_client())),
+            (None, ExplanationCause::OneSided) => (start, self.other()),
+            (None, _) => (start, moment(self.focus, self.time.end)),
         };
         self.kept_waiting(message)
             .with("who", self.who())
@@ -180,25 +166,7 @@ impl<'a> Explained<'a> {
             .with("known", self.known())
             .with("what", self.what())
             .with("renews", self.who_renews())
-            .with(
-                "by",
-                match self.time.explanation {
-                    Explanation {
-                        limit_packets: Some(_),
-                        ..
-                    } => "packets",
-                    Explanation {
-                        limit_kilobytes: Some(_),
-                        limit_seconds: Some(_),
-                        ..
-                    } => "either",
-                    Explanation {
-                        limit_kilobytes: Some(_),
-                        ..
-                    } => "volume",
-                    _ => "time",
-                },
-            )
+            .with("by", by)
             .with("esp", self.esp())
             .with("probably", probably)
             .with("notify", said(self.notification().map(clean::line)))
@@ -224,16 +192,9 @@ impl<'a> Explained<'a> {
             )
             .with("suite", self.overhead())
             .with("span", self.span())
-            .with("timed", if e.seconds.is_some() { "yes" } else { "no" })
+            .with("timed", format::yes(e.seconds.is_some()))
             .with("limit", said(self.limit()))
-            .with(
-                "stated",
-                if self.limit_source().is_some() {
-                    "yes"
-                } else {
-                    "no"
-                },
-            )
+            .with("stated", format::yes(self.limit_source().is_some()))
             .with("source", name(self.limit_source()))
             .with("moment", moment(self.focus, self.began()))
             .with("from", from)
@@ -263,9 +224,8 @@ impl<'a> Explained<'a> {
 
     /// Adds when the keepalives were sent that nobody answered; or who asked for a new tunnel in vain, how often, and when it was answered.
     fn kept_waiting(&self, message: Message) -> Message {
-        let analysis = self.focus.analysis;
-        let beside = |kind| evidence_of(analysis, self.time.explanation, kind);
-        if let Some((asked, last)) = beside(EventKind::EchoUnanswered).and_then(|e| Some((e, e.until?))) {
+        let echoes = self.beside(EventKind::EchoUnanswered);
+        if let Some((asked, last)) = echoes.and_then(|e| Some((e, e.until?))) {
             let [first, last] = [asked.time, last].map(|time| moment(self.focus, time));
             let asked = format::count(asked.count.unwrap_or(0));
             return message
@@ -273,22 +233,23 @@ impl<'a> Explained<'a> {
                 .with("last", last)
                 .with("asked", asked);
         }
-        let Some((asked, anew)) = beside(EventKind::Unanswered).zip(beside(EventKind::NewIkeSa)) else {
+        let requests = self.beside(EventKind::Unanswered);
+        let Some((asked, anew)) = requests.zip(self.beside(EventKind::NewIkeSa)) else {
             return message;
         };
-        let tunnel = asked.tunnel.and_then(|tunnel| analysis.tunnels.get(tunnel));
+        let tunnel = asked
+            .tunnel
+            .and_then(|tunnel| self.analysis().tunnels.get(tunnel));
         let address = tunnel.and_then(|tunnel| tunnel.opposite(asked.by));
         let time = |event: &Event| moment(self.focus, event.time);
-        let given_up = beside(EventKind::IkeSaDeleted);
+        let address = address.map_or_else(String::new, |address| address.to_string());
+        let given_up = self.beside(EventKind::IkeSaDeleted);
         message
-            .with(
-                "address",
-                address.map_or_else(String::new, |address| address.to_string()),
-            )
+            .with("address", address)
             .with("asked", format::count(asked.count.unwrap_or(0)))
             .with("first", time(asked))
             .with("answered", time(anew))
-            .with("known_end", if given_up.is_some() { "yes" } else { "no" })
+            .with("known_end", format::yes(given_up.is_some()))
             .with("given_up", given_up.map_or_else(String::new, time))
     }
 
@@ -314,35 +275,32 @@ impl<'a> Explained<'a> {
     }
 
     fn tunnel(&self) -> Option<&'a Tunnel> {
-        self.focus.analysis.tunnels.get(self.time.tunnel)
+        self.analysis().tunnels.get(self.time.tunnel)
     }
 
     /// The end that it is not about.
-    fn peer(&self) -> Option<IpAddr> {
-        let mut ends = self.tunnel().into_iter().flat_map(|tunnel| [tunnel.a, tunnel.b]);
-        ends.find(|end| Some(*end) != self.time.explanation.by)
-    }
-
-    /// The end that it is not about, in words.
     fn other(&self) -> String {
-        side(self.t(), self.tunnel(), self.peer())
+        let tunnel = self.tunnel();
+        let peer = tunnel.and_then(|tunnel| tunnel.opposite(self.time.explanation.by));
+        side(self.t(), tunnel, peer)
     }
 
     /// The thing that was deleted, or that changed.
     fn what(&self) -> &'static str {
-        match self.kind() {
+        let event = self.event();
+        match event.map(|event| event.kind) {
             Some(EventKind::IkeSaDeleted) => "ike",
             Some(EventKind::ChildDeleted) => "child",
             Some(EventKind::PortChanged) => "port",
             Some(EventKind::AddressChanged) => "address",
-            Some(EventKind::OneSided) if self.exchange_of_event().is_some() => "sealed",
+            Some(EventKind::OneSided) if event.is_some_and(|event| event.exchange.is_some()) => "sealed",
             _ => "unknown",
         }
     }
 
     /// The side that asked for the next SA.
     fn who_renews(&self) -> &'static str {
-        match asks_behind_delete(self.focus.analysis, self.time.explanation) {
+        match asks_behind_delete(self.analysis(), self.time.explanation) {
             AsksBehindDelete::Deleter => "same",
             AsksBehindDelete::Peer => "other",
             AsksBehindDelete::DeleterLater => "later",
@@ -355,9 +313,9 @@ impl<'a> Explained<'a> {
 
     /// The begin: with the event where that came first, else with the last delivery.
     fn began(&self) -> Timestamp {
-        let event = match self.moment_of_row() {
+        let event = match row_of(self.time.explanation.cause).moment {
             Moment::Event | Moment::Request => {
-                let ended = evidence_of(self.focus.analysis, self.time.explanation, EventKind::PppoeEnded);
+                let ended = self.beside(EventKind::PppoeEnded);
                 ended.or(self.event()).map(|event| event.time)
             }
             Moment::Exchange => self.exchange().map(|exchange| exchange.first_time),
@@ -368,21 +326,13 @@ impl<'a> Explained<'a> {
 
     /// Options of `rekeyscope overhead` for the SAs of the direction: ` --suite aes128-sha1 --encap natt`.
     fn overhead(&self) -> String {
-        let mut sas = self
-            .focus
-            .analysis
-            .sas_towards(self.time.tunnel, self.time.direction);
+        let analysis = self.analysis();
+        let mut sas = analysis.sas_towards(self.time.tunnel, self.time.direction);
         let named = sas.find_map(|sa| {
-            let suite = proposal(
-                sa.encryption.as_deref()?,
-                sa.integrity.as_deref().unwrap_or("none"),
-            )?;
-            let inside = match self
-                .focus
-                .analysis
-                .flows_of(sa.tunnel)
-                .any(|flow| ![sa.src, sa.dst].contains(&flow.dst))
-            {
+            let integrity = sa.integrity.as_deref().unwrap_or("none");
+            let suite = proposal(sa.encryption.as_deref()?, integrity)?;
+            let mut flows = analysis.flows_of(sa.tunnel);
+            let inside = match flows.any(|flow| ![sa.src, sa.dst].contains(&flow.dst)) {
                 true => "l2tp",
                 false => "transport",
             };
@@ -391,13 +341,11 @@ impl<'a> Explained<'a> {
             let encap: Vec<&str> = transport.into_iter().chain(natt).collect();
             Some((suite, encap.join(",")))
         });
-        let (suite, encap) = named.unwrap_or_else(|| ("SUITE".to_owned(), String::new()));
-        let encap = if encap.is_empty() {
-            encap
-        } else {
-            format!(" --encap {encap}")
-        };
-        format!(" --suite {suite}{encap}")
+        match named {
+            None => " --suite SUITE".to_owned(),
+            Some((suite, encap)) if encap.is_empty() => format!(" --suite {suite}"),
+            Some((suite, encap)) => format!(" --suite {suite} --encap {encap}"),
+        }
     }
 
     fn limit(&self) -> Option<String> {
@@ -409,45 +357,33 @@ impl<'a> Explained<'a> {
             // Others that ended alike in another measure do not tell the limit of this one.
             let is_its = !has_its_own || of(self.time.explanation).is_some();
             let (least, most) = self.time.spread(|e| Some(of(e)? as f64)).filter(|_| is_its)?;
-            let ends = [least, most].map(|n| format::count(n as u64));
-            Some(if ends[0] == ends[1] {
-                ends[0].clone()
-            } else {
-                ends.join("–")
+            let [least, most] = [least, most].map(|n| format::count(n as u64));
+            Some(match least == most {
+                true => least,
+                false => format!("{least}–{most}"),
             })
         };
         if let Some(n) = spread(|e| e.limit_packets) {
             return Some(fill!(t, "outage-packets", n));
         }
-        let kilobytes = |n| format!("{n} kB");
-        let seconds = |n| format!("{n} s");
-        match (spread(|e| e.limit_kilobytes), spread(|e| e.limit_seconds)) {
-            (Some(n), Some(s)) => Some(fill!(
-                t,
-                "outage-kilobytes-and-seconds",
-                kilobytes = kilobytes(n),
-                seconds = seconds(s)
-            )),
-            (Some(n), None) => Some(kilobytes(n)),
-            (None, Some(s)) => Some(seconds(s)),
-            (None, None) => None,
+        let kilobytes = spread(|e| e.limit_kilobytes).map(|n| format!("{n} kB"));
+        let seconds = spread(|e| e.limit_seconds).map(|n| format!("{n} s"));
+        match (kilobytes, seconds) {
+            (Some(kilobytes), Some(seconds)) => {
+                Some(fill!(t, "outage-kilobytes-and-seconds", kilobytes, seconds))
+            }
+            (kilobytes, seconds) => kilobytes.or(seconds),
         }
     }
 
     /// Place of a text that states the limit, because IKE does not tell it.
     fn limit_source(&self) -> Option<&String> {
-        let stated = stated_lifetime(self.focus.analysis, self.time.tunnel)?;
-        let limits = (
-            self.time.explanation.limit_kilobytes,
-            self.time.explanation.limit_seconds,
-        );
-        let is_its = limits
-            .0
-            .is_none_or(|limit| stated.lifetime.kilobytes == Some(limit))
-            && limits
-                .1
-                .is_none_or(|limit| stated.lifetime.seconds == Some(limit));
-        is_its.then_some(&stated.source)
+        let e = self.time.explanation;
+        let stated = stated_lifetime(self.analysis(), self.time.tunnel)?;
+        let is_its = |limit: Option<u64>, stated| limit.is_none() || limit == stated;
+        let are_its = is_its(e.limit_kilobytes, stated.lifetime.kilobytes)
+            && is_its(e.limit_seconds, stated.lifetime.seconds);
+        are_its.then_some(&stated.source)
     }
 
     /// Deletes that come at the same limit each time.
@@ -493,21 +429,17 @@ impl<'a> Explained<'a> {
             }
             ExplanationCause::PeerSilent | ExplanationCause::PathSilent => {
                 let said = || fill!(t, "outage-brought-back", moment = back(), esp = self.esp());
-                brought_back(
-                    self.focus.analysis,
-                    self.time.explanation,
-                    self.time.ended_by_renewal,
-                )
-                .then(said)
+                let (e, renewed) = (self.time.explanation, self.time.ended_by_renewal);
+                brought_back(self.analysis(), e, renewed).then(said)
             }
             ExplanationCause::Deleted | ExplanationCause::BreakBeforeMake => {
-                let analysis = self.focus.analysis;
+                let analysis = self.analysis();
                 if let Some(took) = stopped_before(analysis, self.time.explanation, self.time.start) {
                     return Some(fill!(t, "outage-stopped-before", took = format::seconds(took)));
                 }
                 if let Some((who, took, eap)) = slow_answers(analysis, self.time.explanation) {
-                    let who = side(t, analysis.tunnels.get(self.time.tunnel), Some(who));
-                    let (took, eap) = (format::seconds(took), if eap { "yes" } else { "no" });
+                    let who = side(t, self.tunnel(), Some(who));
+                    let (took, eap) = (format::seconds(took), format::yes(eap));
                     return Some(fill!(t, "outage-slow-answers", who, took, eap));
                 }
                 let crossed = is_crossed(analysis, self.time.explanation, self.time.end);
@@ -527,37 +459,25 @@ impl<'a> Explained<'a> {
     /// Several connections stood still.
     fn connections(&self) -> Option<String> {
         let n = self.time.explanation.connections?;
-        let never = if self.is(ExplanationCause::LargeNeverPassed) {
-            "yes"
-        } else {
-            "no"
-        };
+        let never = format::yes(self.is(ExplanationCause::LargeNeverPassed));
         Some(fill!(self.t(), "outage-connections", n, never))
     }
 
     /// Windows' built-in client cannot be changed: what can be won lies in the exchange, or at the other side.
     fn of_windows(&self) -> Option<String> {
-        let (t, analysis, tunnel) = (self.t(), self.focus.analysis, self.tunnel());
+        let (t, analysis, tunnel) = (self.t(), self.analysis(), self.tunnel());
         let gateway = side(t, tunnel, tunnel.map(|t| t.b));
         let part = match self.time.windows_part(analysis)? {
             WindowsPart::Ready => fill!(t, "cure-windows-ready", gateway),
             WindowsPart::Exchange(least, most) => {
-                fill!(
-                    t,
-                    "cure-windows-exchange",
-                    gateway,
-                    took = range(t, (least, most))
-                )
+                let took = range(t, (least, most));
+                fill!(t, "cure-windows-exchange", gateway, took)
             }
         };
         let most = analysis.impact.first().and_then(|impact| {
-            let rate = format::rate(self.focus.without_bps(impact)?);
-            Some(fill!(
-                t,
-                "cure-windows-most",
-                rate,
-                now = format::rate(impact.observed_bps?)
-            ))
+            let (rate, now) = (self.focus.without_bps(impact)?, impact.observed_bps?);
+            let [rate, now] = [rate, now].map(format::rate);
+            Some(fill!(t, "cure-windows-most", rate, now))
         });
         Some(fill!(t, "cure-windows", part, most = most.unwrap_or_default()))
     }

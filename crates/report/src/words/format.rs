@@ -19,6 +19,14 @@ pub(crate) fn least(at_least: bool, text: String) -> String {
     }
 }
 
+/// The choice of a message by a fact.
+pub(crate) fn yes(is_so: bool) -> &'static str {
+    match is_so {
+        true => "yes",
+        false => "no",
+    }
+}
+
 /// A message with a number of things, as in `7 rekeys`, `1 rekey`: `count` chooses the plural, `n` is what is shown.
 pub(crate) fn counted(t: &Catalogue, id: &str, n: u64) -> String {
     t.say(&number_of(id, n))

@@ -31,7 +31,7 @@ pub(crate) fn moments(focus: &Focus, times: impl Iterator<Item = Timestamp>) -> 
 
 /// `Frames: 759, 780–783.` in their order; an explanation names no more than [`MOST_FRAMES`] of all.
 pub(crate) fn frames(t: &Catalogue, frames: &[u64]) -> String {
-    let more = if frames.len() < MOST_FRAMES { "no" } else { "yes" };
+    let more = format::yes(frames.len() >= MOST_FRAMES);
     let mut frames = frames.to_vec();
     frames.sort_unstable();
     let stretches = frames.chunk_by(|a, b| a + 1 == *b);

@@ -275,11 +275,7 @@ fn missing_keys(page: &mut TerminalPage, focus: &Focus) {
             _ if focus.analysis.capture.is_cut() => "answer-cut-some",
             KeysFit::Some | KeysFit::Absent => "answer-keys",
         };
-        let one_line = if !lines_that_would_open(focus.analysis).is_empty() {
-            "yes"
-        } else {
-            "no"
-        };
+        let one_line = format::yes(!lines_that_would_open(focus.analysis).is_empty());
         // A file was given, and it holds none.
         let files = &focus.analysis.key_files;
         let given = files.first().filter(|_| !files.iter().any(KeyFile::holds_keys));

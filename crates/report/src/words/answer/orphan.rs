@@ -17,31 +17,16 @@ pub(super) fn of_orphan(focus: &Focus, told: &ToldOrphan<'_>) -> Option<Answer> 
     let tunnel = focus.analysis.tunnels.get(sa.tunnel)?;
     let (what, by, shown_by) = match reason {
         OrphanReason::Failed(attempt) => {
-            let frames = attempt.evidence_frames.clone();
-            (
-                attempt.outcome.as_str(),
-                tunnel.opposite(attempt.initiator),
-                frames,
-            )
+            let (what, asked) = (attempt.outcome.as_str(), tunnel.opposite(attempt.initiator));
+            (what, asked, attempt.evidence_frames.clone())
         }
         OrphanReason::Deleted(event) => ("deleted", event.by, vec![event.frame]),
     };
     let who = side(t, Some(tunnel), by);
-    let headline = fill!(
-        t,
-        "orphan-line",
-        who,
-        what,
-        ended = "orphan",
-        spi = sa.spi,
-        moment = moment(focus, end)
-    );
-    let shown: Vec<u64> = shown_by
-        .into_iter()
-        .take(MOST_FRAMES)
-        .chain(sa.last_frame)
-        .collect();
-    let why = [t.word("orphan-why"), frames(t, &shown)];
+    let (ended, spi, moment) = ("orphan", sa.spi, moment(focus, end));
+    let headline = fill!(t, "orphan-line", who, what, ended, spi, moment);
+    let shown = shown_by.into_iter().take(MOST_FRAMES).chain(sa.last_frame);
+    let why = [t.word("orphan-why"), frames(t, &Vec::from_iter(shown))];
     Some(Answer {
         headline: format::capitalised(&headline),
         why: t.sentences(&why),
@@ -55,20 +40,16 @@ pub(super) fn of_orphan(focus: &Focus, told: &ToldOrphan<'_>) -> Option<Answer> 
 /// The answer where a renewal failed for good, and no outage shows it.
 pub(super) fn of_failed_renewal(focus: &Focus, told: &ToldRenewal<'_>) -> Answer {
     let (t, attempt) = (focus.t, told.attempt);
-    let headline = fill!(
-        t,
-        "orphan-line",
-        who = side(t, focus.analysis.tunnels.get(attempt.tunnel), told.explanation.by),
-        what = attempt.outcome.as_str(),
-        ended = if told.ended.is_some() { "seen" } else { "unseen" },
-        spi = "",
-        moment = told.ended.map_or_else(String::new, |end| moment(focus, end))
-    );
+    let who = side(t, focus.analysis.tunnels.get(attempt.tunnel), told.explanation.by);
+    let (ended, moment) = match told.ended {
+        Some(end) => ("seen", moment(focus, end)),
+        None => ("unseen", String::new()),
+    };
+    let (what, spi) = (attempt.outcome.as_str(), "");
+    let headline = fill!(t, "orphan-line", who, what, ended, spi, moment);
     let since = (attempt.tunnel, attempt.first_time);
-    let explained = Explained::new(
-        focus,
-        ExplainedTime::since(focus.analysis, &told.explanation, since),
-    );
+    let time = ExplainedTime::since(focus.analysis, &told.explanation, since);
+    let explained = Explained::new(focus, time);
     let why = fill!(t, "why-outage", text = explained.why());
     Answer {
         headline: format::capitalised(&headline),

@@ -41,7 +41,7 @@ fn of_all_tunnels(focus: &Focus, all: &ToldEverywhere) -> Answer {
     let t = focus.t;
     let end = all.shared.map_or_else(String::new, |end| format!(" {end}"));
     let (moment, seconds) = (moment(focus, all.start), range(t, all.range_s));
-    let (open, n) = (if all.open { "yes" } else { "no" }, all.tunnels);
+    let (open, n) = (format::yes(all.open), all.tunnels);
     Answer {
         headline: fill!(t, "outage-all-line", open, n, moment, seconds, end),
         why: fill!(t, "outage-all-why", open, n, moment, seconds, end),

@@ -95,8 +95,14 @@ fn one(focus: &Focus, reason: &Reason<'_>) -> String {
         }
         Reason::Commonest(why, n, of) => {
             let cause = t.name("why", why.as_str());
-            let several = if *of > 1 { "yes" } else { "no" };
-            fill!(t, "why-cause", cause, n = *n, of = *of, several)
+            fill!(
+                t,
+                "why-cause",
+                cause,
+                n = *n,
+                of = *of,
+                several = format::yes(*of > 1)
+            )
         }
         Reason::NoCause => t.word(match focus.analysis.keys_fit() {
             KeysFit::Some => "why-no-cause",

@@ -44,16 +44,9 @@ fn expected(focus: &Focus, cure: &Cure<'_>, part: Option<&str>) -> String {
         return text;
     };
     let parts = if part.is_some() { "two" } else { "one" };
+    let part = part.unwrap_or_default();
     let (rate, now) = (format::rate(rate), format::rate(now));
-    fill!(
-        focus.t,
-        "do-expected",
-        text,
-        parts,
-        part = part.unwrap_or_default(),
-        rate,
-        now
-    )
+    fill!(focus.t, "do-expected", text, parts, part, rate, now)
 }
 
 /// A cure with what it is about, and what that cost; `alone` where no other cure stands beside it.
@@ -72,7 +65,7 @@ fn text(focus: &Focus, of: &CureOf<'_>) -> String {
         CureOf::Late => t.word("cure-late"),
         CureOf::Broken(BrokenPackets::Damaged(_)) => t.word("cure-damaged"),
         CureOf::Broken(BrokenPackets::Fragments(_, mss)) => {
-            let known = if mss.is_some() { "yes" } else { "no" };
+            let known = format::yes(mss.is_some());
             let mss = mss.map_or_else(String::new, format::count);
             fill!(t, "cure-lost-fragments", known, mss)
         }
@@ -87,19 +80,11 @@ fn lifetime(focus: &Focus, longer: &LongerLifetime) -> String {
     let command = lifetime_command(focus, longer);
     let windows = if longer.perhaps_windows { "maybe" } else { "no" };
     if longer.learnt {
-        return fill!(
-            t,
-            "do-lifetime-learnt",
-            kilobytes = limit,
-            lifetime,
-            command,
-            windows
-        );
+        let kilobytes = limit;
+        return fill!(t, "do-lifetime-learnt", kilobytes, lifetime, command, windows);
     }
-    let tunnel = focus
-        .answer
-        .tunnel()
-        .and_then(|tunnel| focus.analysis.tunnels.get(tunnel));
+    let tunnel = focus.answer.tunnel();
+    let tunnel = tunnel.and_then(|tunnel| focus.analysis.tunnels.get(tunnel));
     let place = longer.by.map_or_else(String::new, |by| {
         fill!(t, "do-lifetime-at", who = side(t, tunnel, Some(by)))
     });

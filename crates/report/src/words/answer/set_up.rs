@@ -87,17 +87,11 @@ pub(super) fn of_ended(focus: &Focus, told: &ToldEnded<'_>) -> Answer {
     let tunnel = focus.analysis.tunnels.get(told.exchange.tunnel);
     let who = side(t, tunnel, told.event.by);
     let windows = tunnel.is_some_and(|own| own.client_is_windows);
-    let nat = if told.nat_at_gateway { "yes" } else { "no" };
+    let nat = format::yes(told.nat_at_gateway);
     let n = format::count(told.count);
     let moment = moment(focus, told.event.time);
-    let why = fill!(
-        t,
-        "setup-why-ended",
-        who,
-        moment,
-        nat,
-        gateway = tunnel.map(|own| own.b.to_string()).unwrap_or_default()
-    );
+    let gateway = tunnel.map(|own| own.b.to_string()).unwrap_or_default();
+    let why = fill!(t, "setup-why-ended", who, moment, nat, gateway);
     Answer {
         headline: format::capitalised(&fill!(t, "setup-line-ended", who, n)),
         why: t.sentences(&[why, frames(t, &[told.event.frame])]),
@@ -112,22 +106,16 @@ pub(super) fn of_ended(focus: &Focus, told: &ToldEnded<'_>) -> Answer {
 pub(super) fn of_login(focus: &Focus, refusals: &[&Event]) -> Option<Answer> {
     let t = focus.t;
     let last = refusals.last()?;
-    let who = side(
-        t,
-        last.tunnel.and_then(|tunnel| focus.analysis.tunnels.get(tunnel)),
-        last.by,
-    );
+    let tunnel = last.tunnel.and_then(|tunnel| focus.analysis.tunnels.get(tunnel));
+    let who = side(t, tunnel, last.by);
     let often = if refusals.len() > 1 { "again" } else { "once" };
     let (n, moment) = (format::count(refusals.len() as u64), moment(focus, last.time));
     let notify = last.notify.as_deref().map(clean::line).unwrap_or_default();
-    let shown: Vec<u64> = refusals
-        .iter()
-        .take(MOST_FRAMES)
-        .map(|event| event.frame)
-        .collect();
+    let shown = refusals.iter().take(MOST_FRAMES).map(|event| event.frame);
+    let shown = frames(t, &Vec::from_iter(shown));
     Some(Answer {
         headline: format::capitalised(&fill!(t, "login-line", who, often, n, moment)),
-        why: t.sentences(&[fill!(t, "login-why", who, notify), frames(t, &shown)]),
+        why: t.sentences(&[fill!(t, "login-why", who, notify), shown]),
         change: fill!(t, "login-do", who),
     })
 }

@@ -28,7 +28,7 @@ pub(super) fn of_slow_sa(focus: &Focus, told: &ToldSlowSa<'_>, headline: &Impact
             t,
             "slow-sa-why",
             spi = spi.map(|spi| spi.to_string()).unwrap_or_default(),
-            delays = if told.delays_ms.is_some() { "yes" } else { "no" },
+            delays = format::yes(told.delays_ms.is_some()),
             delay,
             usual,
             direction = t.word(direction.pick("verdict-upload", "verdict-download")),

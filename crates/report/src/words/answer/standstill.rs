@@ -4,7 +4,7 @@
 use crate::words::answer::lines::Answer;
 use crate::words::answer::reasons::{no_return_by, of_one_way};
 use crate::words::ends::{esp, side};
-use crate::words::events::probably;
+use crate::words::events::{places, probably};
 use crate::words::explanations::Explained;
 use crate::words::focus::Focus;
 use crate::words::lengths::{moment, moments, range};
@@ -32,13 +32,10 @@ pub(super) fn of_no_return(focus: &Focus, told: &ToldNoReturn) -> Option<Answer>
             fill!(t, "do-no-return", from, to, by = no_return_by(told)),
         ),
     };
+    let text = of_one_way(focus, &one_way(focus.analysis, told.tunnel)?);
     Some(Answer {
         headline: format::capitalised(&line),
-        why: fill!(
-            t,
-            "why-outage",
-            text = of_one_way(focus, &one_way(focus.analysis, told.tunnel)?)
-        ),
+        why: fill!(t, "why-outage", text),
         change,
     })
 }
@@ -63,8 +60,7 @@ pub(super) fn of_dialled_again(focus: &Focus, told: &ToldDialledAgain<'_>) -> Op
 pub(super) fn of_elsewhere(focus: &Focus, tunnel: &Tunnel, event: &Event) -> Answer {
     let t = focus.t;
     let [who, peer] = [event.by, tunnel.opposite(event.by)].map(|end| side(t, Some(tunnel), end));
-    let [from, to] =
-        [&event.from, &event.to].map(|place| place.as_deref().map(clean::line).unwrap_or_default());
+    let [from, to] = places(event);
     let packets = format::count(event.count.unwrap_or(0));
     let probably = probably(t, event);
     let (line, why, cure) = match event.ports() {
@@ -101,17 +97,13 @@ pub(super) fn of_silent_host(focus: &Focus, told: &ToldSilentHost) -> Answer {
 /// The answer where SAs of two inner networks end each other by turns.
 pub(super) fn of_turns(focus: &Focus, event: &Event) -> Answer {
     let t = focus.t;
-    let [from, to] =
-        [&event.from, &event.to].map(|place| place.as_deref().map(clean::line).unwrap_or_default());
+    let [from, to] = places(event);
     let seconds = format::seconds(event.until.unwrap_or(event.time).seconds_since(event.time));
     let count = event.count.unwrap_or(0);
+    let text = fill!(t, "explains-networks-by-turns", from, to);
     Answer {
         headline: fill!(t, "turns-line", from, to, count, seconds),
-        why: fill!(
-            t,
-            "why-outage",
-            text = fill!(t, "explains-networks-by-turns", from, to)
-        ),
+        why: fill!(t, "why-outage", text),
         change: fill!(t, "do", text = t.word("cure-networks-by-turns")),
     }
 }
@@ -120,23 +112,16 @@ pub(super) fn of_turns(focus: &Focus, event: &Event) -> Answer {
 pub(super) fn of_left_behind(focus: &Focus, tunnel: &Tunnel, change: &Event) -> Option<Answer> {
     let (t, analysis) = (focus.t, focus.analysis);
     let [who, peer] = [change.by, tunnel.opposite(change.by)].map(|end| side(t, Some(tunnel), end));
-    let (from, to) = [&change.from, &change.to]
-        .map(|place| place.as_deref().map(clean::line).unwrap_or_default())
-        .into();
-    let what = if change.kind == EventKind::PortChanged {
-        "port"
-    } else {
-        "address"
+    let [from, to] = places(change);
+    let what = match change.kind {
+        EventKind::PortChanged => "port",
+        _ => "address",
     };
     let (until, moment) = (change.until?, moment(focus, change.time));
     let seconds = format::seconds(until.seconds_since(change.time));
     let packets = format::count(change.count.unwrap_or(0));
     let esp = esp(tunnel);
-    let followed = if Some(until) < analysis.capture.last_time {
-        "yes"
-    } else {
-        "no"
-    };
+    let followed = format::yes(Some(until) < analysis.capture.last_time);
     let line = fill!(t, "left-behind-line", who, what, moment, seconds, peer, followed);
     Some(Answer {
         headline: format::capitalised(&line),
@@ -165,28 +150,28 @@ pub(super) fn of_torn_down(focus: &Focus, told: &ToldTornDown<'_>) -> Option<Ans
     let first = told.deletes.first()?;
     let who = side(t, focus.analysis.tunnels.get(first.tunnel?), first.by);
     let seconds = range(t, told.range_s);
-    let by = if told.by_another { "another" } else { "itself" };
-    let line = if told.by_another {
-        let clause = deleted(focus, first, told.deletes.len());
-        fill!(t, "torn-down-by-another", clause, seconds)
-    } else {
-        let at = match told.deletes.len() {
-            1 => fill!(t, "outage-at", moment = moment(focus, first.time)),
-            n => fill!(t, "outage-times", n),
-        };
-        fill!(t, "torn-down-line", who, at, seconds)
-    };
-    let list = moments(focus, told.deletes.iter().map(|delete| delete.time));
-    let cure = if told.by_another {
-        fill!(
-            t,
-            "cure-deleted-and-made-anew",
-            who,
-            moment = moment(focus, first.time)
+    let (moment, times) = (moment(focus, first.time), told.deletes.len());
+    let (by, line, cure) = if told.by_another {
+        let clause = deleted(focus, first, times);
+        let line = fill!(t, "torn-down-by-another", clause, seconds);
+        (
+            "another",
+            line,
+            fill!(t, "cure-deleted-and-made-anew", who, moment),
         )
     } else {
-        fill!(t, "cure-break-before-make", what = "ike", who)
+        let at = match times {
+            1 => fill!(t, "outage-at", moment),
+            n => fill!(t, "outage-times", n),
+        };
+        let line = fill!(t, "torn-down-line", who, at, seconds);
+        (
+            "itself",
+            line,
+            fill!(t, "cure-break-before-make", what = "ike", who),
+        )
     };
+    let list = moments(focus, told.deletes.iter().map(|delete| delete.time));
     Some(Answer {
         headline: format::capitalised(&line),
         why: fill!(t, "torn-down-why", by, list),
@@ -239,12 +224,9 @@ pub(super) fn of_standstill(focus: &Focus, told: &ToldStandstill, headline: &Imp
             let mut events = analysis.events.iter().filter(own);
             let closed =
                 events.find(|e| e.kind == EventKind::Unreachable && e.time >= start && e.time <= end);
-            let who = side(
-                t,
-                analysis.tunnels.get(headline.tunnel),
-                closed.and_then(|e| e.by),
-            );
-            let icmp = if closed.is_some() { "yes" } else { "no" };
+            let tunnel = analysis.tunnels.get(headline.tunnel);
+            let who = side(t, tunnel, closed.and_then(|e| e.by));
+            let icmp = format::yes(closed.is_some());
             let why = fill!(t, "standstill-checks", checks, icmp, who);
             (why, t.word("do-other-end"))
         }
