@@ -161,6 +161,12 @@ impl Analysis {
         self.exchanges.get(explanation.exchange?)
     }
 
+    /// Tells whether a tunnel speaks IKEv2.
+    pub fn is_ikev2(&self, tunnel: usize) -> bool {
+        let tunnel = self.tunnels.get(tunnel);
+        tunnel.is_some_and(|tunnel| tunnel.ike_version == Some(2))
+    }
+
     /// The SAs of one direction of a tunnel. Behind a NAT only one end need be the tunnel's; an SA with neither counts as a → b, so that each
     /// SA is of one direction.
     pub fn sas_towards(

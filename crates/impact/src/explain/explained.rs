@@ -2,6 +2,7 @@
 
 use crate::explain::renewal::leaves_unused;
 use crate::explain::table::{CostOfRenewal, Moment, row_of};
+use crate::explain::told::end;
 use crate::explain::windows::renews_as_windows;
 use rekeyscope_model::analysis::{
     Analysis, Direction, EventKind, Explanation, ExplanationCause, Ledger, LedgerInterval, LedgerRekey,
@@ -47,9 +48,7 @@ impl<'a> ExplainedTime<'a> {
             tunnel: outage.tunnel,
             direction: outage.direction,
             start: outage.start,
-            end: outage
-                .end
-                .unwrap_or_else(|| outage.start.plus_seconds(outage.seconds)),
+            end: end(outage),
             swallowed: outage.swallowed,
             ended_by_renewal: matches!(outage.ended_by, OutageEnd::NewSa | OutageEnd::NewIkeSa),
             explanation: outage.explanation.as_ref()?,
@@ -60,10 +59,8 @@ impl<'a> ExplainedTime<'a> {
     /// The longest silence of a rekey.
     pub fn of_rekey(ledger: &Ledger, rekey: &'a LedgerRekey) -> Option<Self> {
         let stop = |interval: &LedgerInterval| interval.arrived.unwrap_or(interval.to);
-        let longest = rekey
-            .intervals
-            .iter()
-            .max_by_key(|interval| stop(interval).nanos_since(interval.from))?;
+        let intervals = rekey.intervals.iter();
+        let longest = intervals.max_by_key(|interval| stop(interval).nanos_since(interval.from))?;
         Some(ExplainedTime {
             tunnel: ledger.tunnel,
             direction: ledger.direction,

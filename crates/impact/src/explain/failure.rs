@@ -2,6 +2,7 @@
 
 use crate::explain::loss::waits_for_lost;
 use crate::explain::renewal::is_cost_of_renewal;
+use crate::explain::told::end;
 use crate::explain::view::MOST_FRAMES;
 use crate::verdict::{is_all_clear, named_loss};
 use rekeyscope_model::analysis::{
@@ -55,14 +56,12 @@ fn is_down_before(analysis: &Analysis, outage: &Outage) -> bool {
     down.iter().filter(|down| down.rekey.is_some()).any(|down| {
         let from = down.interval.from;
         let to = down.interval.arrived.unwrap_or(down.interval.to);
-        let end = outage.start.plus_seconds(outage.seconds);
-        2.0 * to.min(end).seconds_since(from.max(outage.start)) > outage.seconds
+        2.0 * to.min(end(outage)).seconds_since(from.max(outage.start)) > outage.seconds
     })
 }
 
 fn failed_for_good(analysis: &Analysis, tunnel: usize) -> Option<&Attempt> {
-    let own = analysis.attempts_of(tunnel);
-    let own: Vec<&Attempt> = own.collect();
+    let own: Vec<&Attempt> = analysis.attempts_of(tunnel).collect();
     let succeeded = [AttemptOutcome::Completed, AttemptOutcome::CompletedUnused];
     let last = own.iter().rposition(|a| succeeded.contains(&a.outcome));
     let mut since = own.into_iter().skip(last.map_or(0, |last| last + 1));
@@ -96,6 +95,7 @@ pub fn told_failed_renewal(analysis: &Analysis) -> Option<ToldRenewal<'_>> {
         EventKind::LimitReached | EventKind::EspSilent => true,
         _ => false,
     });
+    let times = ends.map(|event| event.time);
     let alike = |a: &&Attempt| (a.tunnel, a.outcome) == (attempt.tunnel, attempt.outcome);
     let (cause, count) = match (attempt.outcome, attempt.reason.as_deref()) {
         (AttemptOutcome::Refused, _) => {
@@ -113,19 +113,11 @@ pub fn told_failed_renewal(analysis: &Analysis) -> Option<ToldRenewal<'_>> {
         explanation: Explanation {
             by: both.find(|end| Some(*end) != attempt.initiator),
             event: refusal.map(|event| event.index),
-            frames: attempt
-                .evidence_frames
-                .iter()
-                .copied()
-                .take(MOST_FRAMES)
-                .collect(),
+            frames: Vec::from_iter(attempt.evidence_frames.iter().copied().take(MOST_FRAMES)),
             count: Some(count),
             ..Explanation::of(cause, Certainty::Proven)
         },
-        ended: ends
-            .map(|event| event.time)
-            .filter(|time| *time > attempt.first_time)
-            .min(),
+        ended: times.filter(|time| *time > attempt.first_time).min(),
     })
 }
 

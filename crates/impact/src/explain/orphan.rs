@@ -37,10 +37,8 @@ pub fn told_orphan(analysis: &Analysis) -> Option<ToldOrphan<'_>> {
     let own = || analysis.sas_of(headline.tunnel);
     let orphan = |sa: &'_ &SecurityAssociation| -> Option<Timestamp> {
         let end = sa.last_time?;
-        let replaced = analysis
-            .rekeys
-            .iter()
-            .any(|r| [r.old.a_to_b, r.old.b_to_a].contains(&Some(sa.spi)));
+        let mut rekeys = analysis.rekeys.iter();
+        let replaced = rekeys.any(|r| [r.old.a_to_b, r.old.b_to_a].contains(&Some(sa.spi)));
         let others = own().filter(|other| (other.src, other.dst) == (sa.src, sa.dst) && other.spi != sa.spi);
         let goes_on = others
             .filter_map(|other| other.last_time)
@@ -48,14 +46,12 @@ pub fn told_orphan(analysis: &Analysis) -> Option<ToldOrphan<'_>> {
         (!replaced && goes_on).then_some(end)
     };
     let failed = |end: Timestamp| {
-        let mut attempts: Vec<&Attempt> = analysis
+        analysis
             .attempts_of(headline.tunnel)
             .filter(|a| matches!(a.outcome, AttemptOutcome::Refused | AttemptOutcome::Unanswered))
             .filter(|a| a.first_time <= end.plus_nanos(REFUSAL_TAKES_EFFECT))
             .filter(|a| a.last_time >= end.plus_nanos(-REQUEST_IS_OUT))
-            .collect();
-        attempts.sort_by_key(|a| a.first_time);
-        attempts.pop()
+            .max_by_key(|a| a.first_time)
     };
     let deleted = |end: Timestamp| {
         let mut events = analysis.events_of(headline.tunnel);

@@ -2,10 +2,11 @@
 
 use crate::explain::control::waits_no_longer;
 use crate::explain::path::CHANGE_TAKES_EFFECT;
-use crate::explain::sas::FIRST_NUMBERS;
+use crate::explain::sas::misses_first;
+use crate::explain::told::range;
 use rekeyscope_model::algorithm::Integrity;
 use rekeyscope_model::analysis::{
-    Analysis, Attempt, Certainty, Direction, Encapsulation, Event, EventKind, Exchange, ExchangeKind, Impact,
+    Analysis, Certainty, Direction, Encapsulation, Event, EventKind, Exchange, ExchangeKind, Flow, Impact,
     Ledger, LedgerBasis, Rekey, SecurityAssociation, Tunnel, Verdict,
 };
 use rekeyscope_model::chance::{LEAST_NOT_BY_CHANCE, SEVERAL};
@@ -32,9 +33,7 @@ pub struct ToldQueue {
 /// to be heard.
 pub fn told_queue(analysis: &Analysis, headline: &Impact) -> Option<ToldQueue> {
     let account = analysis.account_of(headline.tunnel, headline.direction)?;
-    let flows = analysis.flows_of(headline.tunnel);
-    let flows = flows.filter(|flow| flow.direction == headline.direction);
-    let tcp = flows.max_by_key(|flow| flow.new_bytes)?.tcp.as_ref()?;
+    let tcp = busiest_flow(analysis, headline)?.tcp.as_ref()?;
     let least = account.rtt_ms?.min(tcp.handshake_rtt_ms.unwrap_or(f64::INFINITY));
     let usual = tcp.rtt_ms?;
     let course = tcp.course.as_ref().filter(|course| course.rtt_whole)?;
@@ -53,6 +52,13 @@ pub fn told_queue(analysis: &Analysis, headline: &Impact) -> Option<ToldQueue> {
     })
 }
 
+/// The flow of the headline's direction that carried most.
+pub(super) fn busiest_flow<'a>(analysis: &'a Analysis, headline: &Impact) -> Option<&'a Flow> {
+    let flows = analysis.flows_of(headline.tunnel);
+    let own = flows.filter(|flow| flow.direction == headline.direction);
+    own.max_by_key(|flow| flow.new_bytes)
+}
+
 /// New SAs whose first packets never came to the capture.
 #[derive(Debug, Clone, Copy)]
 pub struct ToldFirstNumbers<'a> {
@@ -67,18 +73,15 @@ pub struct ToldFirstNumbers<'a> {
 /// The new SAs of a tunnel whose first packets are missing, where several are; the capture itself lacks nothing there.
 pub fn told_first_numbers(analysis: &Analysis, tunnel: usize) -> Option<ToldFirstNumbers<'_>> {
     let in_hole = |time: Timestamp| {
-        let mut holes = analysis
-            .events
-            .iter()
-            .filter(|e| e.kind == EventKind::CaptureHole);
-        holes.any(|hole| hole.time <= time && time <= hole.until.unwrap_or(hole.time))
+        let mut events = analysis.events.iter();
+        events.any(|e| {
+            let lasts = e.time..=e.until.unwrap_or(e.time);
+            e.kind == EventKind::CaptureHole && lasts.contains(&time)
+        })
     };
-    let own = analysis.events.iter().filter(|event| {
-        event.kind == EventKind::FirstNumber
-            && event.tunnel == Some(tunnel)
-            && event.count.is_some_and(|number| number > FIRST_NUMBERS)
-            && !in_hole(event.time)
-    });
+    let own = analysis
+        .events_of(tunnel)
+        .filter(|event| misses_first(event) && !in_hole(event.time));
     let all: Vec<&Event> = own.collect();
     let first = all.first().filter(|_| all.len() as u64 >= SEVERAL)?;
     Some(ToldFirstNumbers {
@@ -175,19 +178,15 @@ fn pause(analysis: &Analysis, headline: &Impact) -> Option<(Timestamp, Timestamp
     }
     let between = |rekey: &Rekey| {
         let direction = headline.direction;
-        let spi = *direction.pick(&rekey.old.a_to_b, &rekey.old.b_to_a);
-        let back = (*direction.pick(&rekey.switched.a_to_b, &rekey.switched.b_to_a))?;
-        let sender = analysis
-            .tunnels
-            .get(rekey.tunnel)
-            .map(|ends| direction.pick(ends.a, ends.b));
+        let (spi, back) = (rekey.old.get(direction), rekey.switched.get(direction)?);
+        let ends = analysis.tunnels.get(rekey.tunnel);
+        let sender = ends.map(|ends| direction.pick(ends.a, ends.b));
         let own = || analysis.sas_of(rekey.tunnel).filter(|sa| Some(sa.src) == sender);
         // A side that never took the SA of the renewal before into use has none to come from: its last one ended earlier.
         let last_used = || {
             let before = own().filter(|sa| sa.first_time < Some(back));
-            before
-                .max_by_key(|sa| sa.last_time)
-                .filter(|sa| spi.is_none() && sa.last_time < Some(back))
+            let last = before.max_by_key(|sa| sa.last_time);
+            last.filter(|sa| spi.is_none() && sa.last_time < Some(back))
         };
         let old = own().find(|sa| Some(sa.spi) == spi).or_else(last_used)?;
         let (first, last) = old.first_time.zip(old.last_time)?;
@@ -260,10 +259,7 @@ pub fn told_torn_down<'a>(analysis: &'a Analysis, headline: &Impact) -> Option<T
     let pairs: Vec<(&'a Event, f64, bool)> = anew.filter_map(pair).collect();
     let by_another = pairs.iter().any(|pair| pair.2);
     let (deletes, lengths): (Vec<&Event>, Vec<f64>) = pairs.iter().map(|pair| (pair.0, pair.1)).unzip();
-    let range_s = (
-        lengths.iter().copied().fold(f64::MAX, f64::min),
-        lengths.iter().copied().fold(0.0, f64::max),
-    );
+    let range_s = range(lengths.into_iter());
     (!deletes.is_empty()).then_some(ToldTornDown {
         deletes,
         range_s,
@@ -275,32 +271,25 @@ pub fn told_torn_down<'a>(analysis: &'a Analysis, headline: &Impact) -> Option<T
 pub fn told_silent_esp<'a>(analysis: &'a Analysis, headline: &Impact) -> Option<&'a Event> {
     let ledger = analysis.ledger_of(headline.tunnel, headline.direction)?;
     let is_it = is_sealed(ledger) && headline.verdict != Verdict::Failed;
-    let mut events = analysis.events.iter().filter(|_| is_it);
-    events.rfind(|event| {
-        event.kind == EventKind::EspSilent
-            && event.tunnel == Some(headline.tunnel)
-            && event.until >= analysis.capture.last_time
-    })
+    let mut events = analysis.events_of(headline.tunnel).filter(|_| is_it);
+    events.rfind(|event| event.kind == EventKind::EspSilent && event.until >= analysis.capture.last_time)
 }
 
 /// Whether an event is an unread answer to IKE_AUTH that makes no child SA: the IKE SA stands.
 pub(super) fn refuses_child(analysis: &Analysis, event: &Event) -> bool {
-    let mut exchanges = analysis.exchanges.iter();
+    let exchange = event.exchange.and_then(|index| analysis.exchanges.get(index));
     event.kind == EventKind::Refused
         && event.known == Certainty::Inferred
         && event.notify.is_none()
-        && exchanges.any(|e| Some(e.index) == event.exchange && e.kind == ExchangeKind::IkeAuth)
+        && exchange.is_some_and(|exchange| exchange.kind == ExchangeKind::IkeAuth)
 }
 
 /// The IKE SA that came about without a child SA, and after which no ESP came any more.
 pub fn told_childless(analysis: &Analysis, tunnel: usize) -> Option<&Event> {
-    let last = analysis.events.iter().rfind(|event| {
-        event.tunnel == Some(tunnel)
-            && matches!(
-                event.kind,
-                EventKind::NewIkeSa | EventKind::Refused | EventKind::ChildDeleted
-            )
-    })?;
+    let kinds = [EventKind::NewIkeSa, EventKind::Refused, EventKind::ChildDeleted];
+    let last = analysis
+        .events_of(tunnel)
+        .rfind(|event| kinds.contains(&event.kind))?;
     let is_childless = refuses_child(analysis, last);
     let mut own = analysis.sas_of(tunnel);
     (is_childless && own.all(|sa| sa.last_time.is_none_or(|end| end <= last.time))).then_some(last)
@@ -374,10 +363,7 @@ pub struct ToldDialledAgain<'a> {
 /// an answer repeats nothing.
 pub fn told_dialled_again<'a>(analysis: &'a Analysis, headline: &Impact) -> Option<ToldDialledAgain<'a>> {
     let tunnel = Some(headline.tunnel).filter(|_| !headline.verdict.is_harm())?;
-    let used = || {
-        let own = analysis.sas_of(tunnel);
-        own.filter(|sa| sa.packets > 0)
-    };
+    let used = || used(analysis, tunnel);
     let src = used().next()?.src;
     let own = || analysis.exchanges_of(tunnel);
     let one_sided = |exchange: &Exchange| {
@@ -403,6 +389,11 @@ pub fn told_dialled_again<'a>(analysis: &'a Analysis, headline: &Impact) -> Opti
             anew: anew(check)?,
         })
     })
+}
+
+/// The SAs of a tunnel that carried packets.
+fn used(analysis: &Analysis, tunnel: usize) -> impl Iterator<Item = &SecurityAssociation> {
+    analysis.sas_of(tunnel).filter(|sa| sa.packets > 0)
 }
 
 /// ESP of one side of a tunnel that has no answer.
@@ -447,23 +438,13 @@ impl ToldNoReturn {
 
 /// The ESP of a tunnel in which one direction alone carried any, though IKE came both ways.
 pub fn told_no_return(analysis: &Analysis, tunnel: usize) -> Option<ToldNoReturn> {
-    let used = || {
-        let own = analysis.sas_of(tunnel);
-        own.filter(|sa| sa.packets > 0)
-    };
+    let used = || used(analysis, tunnel);
     let first = used().next()?;
     // One side alone sends two messages of a Quick Mode and three of a Main Mode; of IKEv2 a second one is the answer.
-    let is_version_2 = analysis
-        .tunnels
-        .get(tunnel)
-        .is_some_and(|own| own.ike_version == Some(2));
-    let has_answer = |exchange: &Exchange| {
-        is_version_2
-            && exchange.tunnel == tunnel
-            && exchange.messages >= exchange.retransmissions.saturating_add(2)
-    };
-    let was_answered = |attempt: &Attempt| attempt.tunnel == tunnel && attempt.answered_after_s.is_some();
-    let both_ways = analysis.exchanges.iter().any(has_answer) || analysis.attempts.iter().any(was_answered);
+    let has_answer = |exchange: &Exchange| exchange.messages >= exchange.retransmissions.saturating_add(2);
+    let mut attempts = analysis.attempts_of(tunnel);
+    let both_ways = analysis.is_ikev2(tunnel) && analysis.exchanges_of(tunnel).any(has_answer)
+        || attempts.any(|attempt| attempt.answered_after_s.is_some());
     let only = used().all(|sa| sa.src == first.src);
     (only && both_ways).then(|| ToldNoReturn {
         tunnel,

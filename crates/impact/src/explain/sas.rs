@@ -10,7 +10,7 @@ use rekeyscope_traffic::{CarriedKind, FINEST, LEAST_TIMEOUT, ShownBy};
 use std::net::IpAddr;
 
 /// The first packets of an SA: the sender counts from 1 (RFC 4303 §3.3.3), and one or two may be what tests the SA.
-pub(super) const FIRST_NUMBERS: u64 = 3;
+const FIRST_NUMBERS: u64 = 3;
 /// A packet that its sender handed to the network before the Delete may wait so long in the queues of both hosts.
 const HANDED_OVER: i64 = 50 * NANOS_PER_MILLI;
 
@@ -142,13 +142,14 @@ fn unheard_on_the_new(view: &OutageView<'_>) -> Option<Explanation> {
     })
 }
 
+/// Tells whether the first packets of a new SA never came to the capture.
+pub(super) fn misses_first(event: &Event) -> bool {
+    event.kind == EventKind::FirstNumber && event.count > Some(FIRST_NUMBERS)
+}
+
 /// The first packets of several new SAs never came to the capture.
 fn first_numbers(view: &OutageView<'_>) -> Option<Explanation> {
-    let above = |event: &&Event| {
-        event.kind == EventKind::FirstNumber
-            && event.tunnel == Some(view.outage.tunnel)
-            && event.count.is_some_and(|number| number > FIRST_NUMBERS)
-    };
+    let above = |event: &&Event| misses_first(event) && event.tunnel == Some(view.outage.tunnel);
     let all = view.scene.events.iter().filter(above);
     let until = view.outage.to.plus_nanos(view.near());
     let mut numbers = view.events(&[EventKind::FirstNumber], view.just_before()..=until);

@@ -106,16 +106,10 @@ fn is_private(address: IpAddr) -> bool {
 }
 
 fn failed<'a>(analysis: &'a Analysis, up: &HashSet<usize>) -> Option<ToldSetUp<'a>> {
-    let exchange_of = |event: &Event| {
-        let index = event.exchange?;
-        analysis.exchanges.iter().find(|exchange| exchange.index == index)
-    };
     let failures = || {
-        let told = analysis
-            .events
-            .iter()
-            .filter(|event| matches!(event.kind, EventKind::Refused | EventKind::Unanswered));
-        told.filter_map(|event| Some((event, exchange_of(event)?)))
+        let events = analysis.events.iter();
+        let told = events.filter(|event| matches!(event.kind, EventKind::Refused | EventKind::Unanswered));
+        told.filter_map(|event| Some((event, analysis.exchanges.get(event.exchange?)?)))
             .filter(|(_, exchange)| exchange.kind != ExchangeKind::Informational)
             // Anybody who looks for gateways sends a message that begins a set-up.
             .filter(|(_, exchange)| {

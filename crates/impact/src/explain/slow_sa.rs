@@ -1,5 +1,6 @@
 //! An SA that is slower than its neighbours: a gateway that hands most SAs to its hardware has left this one to its processor.
 
+use crate::explain::remarks::busiest_flow;
 use crate::verdict::INTEREST;
 use rekeyscope_model::analysis::{Analysis, FlowTcp, Impact, Rekey, TunnelSeries};
 use rekeyscope_model::chance::LEAST_NOT_BY_CHANCE;
@@ -62,18 +63,11 @@ pub fn told_slow_sa<'a>(analysis: &'a Analysis, headline: &Impact) -> Option<Tol
     let bins = usize::try_from(NANOS_PER_SECOND / bin.max(1)).ok()?.max(1);
     let rates = Rates { series, bin, bins };
     let (first, last) = (headline.transfers.first()?.start, headline.transfers.last()?.end);
-    let switched = |rekey: &'a Rekey| {
-        let at = rekey.switched.get(headline.direction);
-        at.filter(|_| rekey.tunnel == headline.tunnel)
-            .map(|at| (rekey, at))
-    };
-    let mut switches: Vec<(&Rekey, Timestamp)> = analysis.rekeys.iter().filter_map(switched).collect();
+    let switched = |rekey: &'a Rekey| Some((rekey, rekey.switched.get(headline.direction)?));
+    let rekeys = analysis.rekeys_of(headline.tunnel);
+    let mut switches: Vec<(&Rekey, Timestamp)> = rekeys.filter_map(switched).collect();
     switches.sort_by_key(|(_, at)| *at);
-    let flows = analysis.flows.iter();
-    let flows = flows.filter(|flow| (flow.tunnel, flow.direction) == own);
-    let flow = flows
-        .max_by_key(|flow| flow.new_bytes)
-        .and_then(|flow| flow.tcp.as_ref());
+    let flow = busiest_flow(analysis, headline).and_then(|flow| flow.tcp.as_ref());
     let settled = |at: Timestamp| at.plus_nanos(rates.stretch());
     let slow = |k: usize| {
         let (rekey, from) = *switches.get(k)?;

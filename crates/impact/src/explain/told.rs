@@ -6,8 +6,8 @@ use crate::explain::renewal::is_cost_of_renewal;
 use crate::explain::slow_sa::told_slow_sa;
 use crate::explain::variant::is_of_echoes;
 use rekeyscope_model::analysis::{
-    Analysis, AttemptOutcome, Certainty, EventKind, Explanation, ExplanationCause, Flow, Impact, Outage,
-    OutageEnd, SecurityAssociation, Tunnel, Verdict,
+    Analysis, AttemptOutcome, Certainty, EventKind, Explanation, ExplanationCause, Impact, Outage, OutageEnd,
+    SecurityAssociation, Tunnel, Verdict,
 };
 use rekeyscope_model::chance::SEVERAL;
 use rekeyscope_model::time::{self, Timestamp};
@@ -39,9 +39,12 @@ pub struct ToldOutages<'a> {
     pub one_host: Option<IpAddr>,
 }
 
+/// An outage and its explanation.
+type Told<'a> = (&'a Outage, &'a Explanation);
+
 /// Outages that an answer begins with; `None` where nothing explains one, or where rekeys cost more.
 pub fn told_outages(analysis: &Analysis) -> Option<ToldOutages<'_>> {
-    let mut groups: Vec<Vec<(&Outage, &Explanation)>> = Vec::new();
+    let mut groups: Vec<Vec<Told<'_>>> = Vec::new();
     for outage in &analysis.outages {
         let explanation = outage.explanation.as_ref().filter(|e| is_of_the_tunnel(e));
         let Some(explanation) = explanation.filter(|_| !waits_for_lost(analysis, outage)) else {
@@ -53,7 +56,7 @@ pub fn told_outages(analysis: &Analysis) -> Option<ToldOutages<'_>> {
         {
             continue;
         }
-        let same = |(other, theirs): &(&Outage, &Explanation)| {
+        let same = |(other, theirs): &Told<'_>| {
             (other.tunnel, family(theirs.cause), theirs.by)
                 == (outage.tunnel, family(explanation.cause), explanation.by)
         };
@@ -63,25 +66,24 @@ pub fn told_outages(analysis: &Analysis) -> Option<ToldOutages<'_>> {
         }
     }
     let all: usize = groups.iter().map(|group| at_different_times(group).len()).sum();
-    let costs_more = |a: &&Vec<(&Outage, &Explanation)>, b: &&Vec<(&Outage, &Explanation)>| {
-        let open = |group: &[(&Outage, &Explanation)]| group.iter().any(|(outage, _)| is_open(outage));
+    let costs_more = |a: &&Vec<Told<'_>>, b: &&Vec<Told<'_>>| {
+        let open = |group: &[Told<'_>]| group.iter().any(|(outage, _)| is_open(outage));
         open(a).cmp(&open(b)).then(seconds(a).total_cmp(&seconds(b)))
     };
     let failed = failed_first(analysis);
     let rekeys = cost_of_rekeys(analysis);
-    let leads = |group: &&Vec<(&Outage, &Explanation)>| {
+    let leads = |group: &&Vec<Told<'_>>| {
         let is_told = |outage: &Outage| is_open(outage) || Some(outage.index) == failed;
         group.iter().any(|(outage, _)| is_told(outage)) || seconds(group) > rekeys
     };
     let worst = groups.iter().filter(leads).max_by(costs_more)?.clone();
-    let longest = |a: &&(&Outage, &Explanation), b: &&(&Outage, &Explanation)| {
-        is_open(a.0)
-            .cmp(&is_open(b.0))
-            .then(a.0.seconds.total_cmp(&b.0.seconds))
+    let longest = |(a, _): &&Told<'_>, (b, _): &&Told<'_>| {
+        let open = is_open(a).cmp(&is_open(b));
+        open.then(a.seconds.total_cmp(&b.seconds))
     };
     let (outage, explanation) = *worst.iter().max_by(longest)?;
     let alike = at_different_times(&worst);
-    let same_elsewhere = |group: &&Vec<(&Outage, &Explanation)>| {
+    let same_elsewhere = |group: &&Vec<Told<'_>>| {
         group.iter().any(|(other, theirs)| {
             let key = (family(theirs.cause), theirs.by);
             other.tunnel != outage.tunnel
@@ -93,11 +95,11 @@ pub fn told_outages(analysis: &Analysis) -> Option<ToldOutages<'_>> {
     let mut elsewhere: Vec<&Outage> = others.flat_map(|group| at_different_times(group)).collect();
     elsewhere.sort_by_key(|outage| outage.start);
     let all_told: Vec<&Outage> = alike.iter().chain(&elsewhere).copied().collect();
-    let lengths = || alike.iter().map(|outage| outage.seconds);
+    let lengths = alike.iter().map(|outage| outage.seconds);
     Some(ToldOutages {
         outage,
         explanation,
-        range_s: (lengths().fold(f64::MAX, f64::min), lengths().fold(0.0, f64::max)),
+        range_s: range(lengths),
         no_way_s: no_way(analysis, outage),
         others: all - alike.len() - elsewhere.len(),
         behind_another: is_behind_another(analysis, &all_told),
@@ -132,11 +134,8 @@ pub fn told_everywhere(analysis: &Analysis, told: &ToldOutages<'_>) -> Option<To
         ExplanationCause::PeerSilent | ExplanationCause::PathSilent | ExplanationCause::Unexplained
     );
     let in_use = |tunnel: usize| {
-        analysis.security_associations.iter().any(|sa| {
-            let spans = sa.first_time.zip(sa.last_time);
-            sa.tunnel == tunnel
-                && spans.is_some_and(|(first, last)| first <= outage.start && last >= outage.start)
-        })
+        let mut own = analysis.sas_of(tunnel);
+        own.any(|sa| is_used_in(sa, (outage.start, outage.start)))
     };
     let used: Vec<&Tunnel> = analysis.tunnels.iter().filter(|t| in_use(t.id)).collect();
     let (first, others) = used
@@ -148,7 +147,7 @@ pub fn told_everywhere(analysis: &Analysis, told: &ToldOutages<'_>) -> Option<To
         let same = own.filter(|o| o.start < end(outage) && outage.start < end(o));
         hit.push(same.max_by(|a, b| a.seconds.total_cmp(&b.seconds))?);
     }
-    let lengths = || hit.iter().map(|outage| outage.seconds);
+    let lengths = hit.iter().map(|outage| outage.seconds);
     let shared = [first.a, first.b].into_iter().find(|end| {
         let has = |tunnel: &&Tunnel| tunnel.a == *end || tunnel.b == *end;
         others.iter().all(has)
@@ -156,20 +155,23 @@ pub fn told_everywhere(analysis: &Analysis, told: &ToldOutages<'_>) -> Option<To
     Some(ToldEverywhere {
         tunnels: used.len(),
         start: hit.iter().map(|outage| outage.start).min()?,
-        range_s: (lengths().fold(f64::MAX, f64::min), lengths().fold(0.0, f64::max)),
+        range_s: range(lengths),
         open: hit.iter().all(|outage| is_open(outage)),
         shared,
     })
 }
 
+/// Tells whether packets of an SA passed before the end of a time and behind its begin.
+fn is_used_in(sa: &SecurityAssociation, (from, to): (Timestamp, Timestamp)) -> bool {
+    let span = sa.first_time.zip(sa.last_time);
+    span.is_some_and(|(first, last)| first <= to && last >= from)
+}
+
 /// The receiver of an outage that nothing explains, where others got theirs meanwhile through the only SA of that direction: the tunnel was open.
 fn one_host(analysis: &Analysis, outage: &Outage, explanation: &Explanation) -> Option<IpAddr> {
     let unknown = explanation.cause == ExplanationCause::Unexplained && explanation.by.is_none();
-    let used = |sa: &&SecurityAssociation| {
-        let span = sa.first_time.zip(sa.last_time);
-        span.is_some_and(|(first, last)| first <= end(outage) && last >= outage.start)
-    };
-    let mut sas = analysis.sas_towards(outage.tunnel, outage.direction).filter(used);
+    let sas = analysis.sas_towards(outage.tunnel, outage.direction);
+    let mut sas = sas.filter(|sa| is_used_in(sa, (outage.start, end(outage))));
     let only = sas.next().is_some() && sas.next().is_none();
     let (_, receiver) = outage.inner?;
     (unknown && only && !is_of_echoes(explanation) && others_pass(analysis, outage)).then_some(receiver)
@@ -230,18 +232,26 @@ fn is_told_by_the_verdict(analysis: &Analysis, outage: &Outage) -> bool {
     verdicts.any(|verdict| matches!(verdict, Verdict::Shown | Verdict::Some))
 }
 
+/// The least of some lengths, and the most.
+pub(super) fn range(mut lengths: impl Iterator<Item = f64>) -> (f64, f64) {
+    let first = lengths.next().unwrap_or_default();
+    lengths.fold((first, first), |(least, most), one| {
+        (least.min(one), most.max(one))
+    })
+}
+
 fn is_open(outage: &Outage) -> bool {
     outage.end.is_none()
 }
 
-fn end(outage: &Outage) -> Timestamp {
-    outage
-        .end
-        .unwrap_or_else(|| outage.start.plus_seconds(outage.seconds))
+/// The end of an outage; that of the capture where it has none.
+pub(super) fn end(outage: &Outage) -> Timestamp {
+    let last = || outage.start.plus_seconds(outage.seconds);
+    outage.end.unwrap_or_else(last)
 }
 
 /// Outages in the order of time; of those that overlap the longest, and the open one before all.
-fn at_different_times<'a>(group: &[(&'a Outage, &Explanation)]) -> Vec<&'a Outage> {
+fn at_different_times<'a>(group: &[Told<'a>]) -> Vec<&'a Outage> {
     let mut in_order: Vec<&Outage> = group.iter().map(|(outage, _)| *outage).collect();
     in_order.sort_by_key(|outage| outage.start);
     let mut apart: Vec<&Outage> = Vec::new();
@@ -259,34 +269,28 @@ fn at_different_times<'a>(group: &[(&'a Outage, &Explanation)]) -> Vec<&'a Outag
     apart
 }
 
-fn seconds(group: &[(&Outage, &Explanation)]) -> f64 {
-    at_different_times(group)
-        .iter()
-        .map(|outage| outage.seconds)
-        .sum()
+fn seconds(group: &[Told<'_>]) -> f64 {
+    let apart = at_different_times(group).into_iter();
+    apart.map(|outage| outage.seconds).sum()
 }
 
 /// The time without a way, where what followed was the sender's timer. A way that was closed for less than any timer is shown by nothing
 /// that was sent.
 fn no_way(analysis: &Analysis, outage: &Outage) -> Option<f64> {
-    // A capture that lacks packets does not show whether a way was closed.
-    let explanation = outage.explanation.as_ref();
-    explanation.filter(|explanation| explanation.cause != ExplanationCause::CaptureHole)?;
-    // A sender of echo requests waits for no timer.
-    explanation.filter(|explanation| !is_of_echoes(explanation))?;
+    let explanation = outage.explanation.as_ref()?;
+    // A capture that lacks packets does not show whether a way was closed, and a sender of echo requests waits for no timer.
+    if explanation.cause == ExplanationCause::CaptureHole || is_of_echoes(explanation) {
+        return None;
+    }
     // A renewal that brought the way back did so with its last message, so there was no way until then.
-    let goes_on_silent = outage.explanation.as_ref().is_some_and(|explanation| {
-        let silent = [ExplanationCause::PeerSilent, ExplanationCause::PathSilent];
-        silent.contains(&explanation.cause) && explanation.exchange.is_none()
-    });
+    let silent = [ExplanationCause::PeerSilent, ExplanationCause::PathSilent];
+    let goes_on_silent = silent.contains(&explanation.cause) && explanation.exchange.is_none();
     let brought_back = matches!(outage.ended_by, OutageEnd::NewSa | OutageEnd::NewIkeSa) && !goes_on_silent;
-    let renewals = analysis.attempts.iter().filter(|attempt| {
-        attempt.tunnel == outage.tunnel && attempt.outcome == AttemptOutcome::Completed && brought_back
-    });
-    let within = outage.start..=end(outage);
+    let renewals = analysis.attempts_of(outage.tunnel);
     let over = renewals
+        .filter(|attempt| attempt.outcome == AttemptOutcome::Completed && brought_back)
         .map(|attempt| attempt.last_time)
-        .filter(|at| within.contains(at))
+        .filter(|at| (outage.start..=end(outage)).contains(at))
         .max();
     let last = outage.dead.map(|(_, last)| last).max(over)?.min(end(outage));
     let no_way = last.seconds_since(outage.start);
@@ -301,25 +305,23 @@ pub fn others_pass(analysis: &Analysis, outage: &Outage) -> bool {
     let Some(pair) = outage.inner else {
         return false;
     };
+    let same = |pair: (IpAddr, IpAddr), other: (IpAddr, IpAddr)| pair == other || pair == (other.1, other.0);
     let silent = |inner: (IpAddr, IpAddr)| {
         analysis.outages.iter().any(|other| {
-            let theirs = other.inner;
-            let same = theirs == Some(inner) || theirs == Some((inner.1, inner.0));
+            let same = other.inner.is_some_and(|theirs| same(theirs, inner));
             let begin = other.start.max(outage.start);
             let both = end(other).min(end(outage)).seconds_since(begin);
             let rest = end(outage).seconds_since(begin);
             same && 2.0 * rest >= outage.seconds && 2.0 * both >= rest
         })
     };
-    let all = |flow: &&Flow| flow.tunnel == outage.tunnel;
-    let bytes: u64 = analysis.flows.iter().filter(all).map(|flow| flow.new_bytes).sum();
-    analysis.flows.iter().any(|flow| {
+    let flows = || analysis.flows_of(outage.tunnel);
+    let bytes: u64 = flows().map(|flow| flow.new_bytes).sum();
+    flows().any(|flow| {
         let inner = (flow.src, flow.dst);
-        flow.tunnel == outage.tunnel
-            && flow.new_bytes > 0
+        flow.new_bytes > 0
             && flow.new_bytes as f64 >= CONNECTION_SHARE * bytes as f64
-            && inner != pair
-            && inner != (pair.1, pair.0)
+            && !same(pair, inner)
             && !silent(inner)
     })
 }

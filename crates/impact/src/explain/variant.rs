@@ -2,8 +2,7 @@
 
 use crate::explain::explained::ExplainedTime;
 use crate::explain::path::{CHANGE_TAKES_EFFECT, is_below_any_mtu};
-use crate::explain::remarks::is_left_behind;
-use crate::explain::remarks::refuses_child;
+use crate::explain::remarks::{is_left_behind, refuses_child};
 use crate::explain::view::DELETE_OF_A_REKEY;
 use rekeyscope_model::analysis::{
     Analysis, Certainty, Event, EventKind, Exchange, ExchangeKind, Explanation, ExplanationCause as Cause,
@@ -112,10 +111,8 @@ pub fn evidence_of<'a>(
     explanation: &Explanation,
     kind: EventKind,
 ) -> Option<&'a Event> {
-    let mut beside = explanation
-        .evidence
-        .iter()
-        .filter_map(|index| analysis.events.get(*index));
+    let indexes = explanation.evidence.iter();
+    let mut beside = indexes.filter_map(|index| analysis.events.get(*index));
     beside.find(|event| event.kind == kind)
 }
 
@@ -123,12 +120,11 @@ pub fn evidence_of<'a>(
 /// address was answered, unheard. Only the initiator may move (RFC 4555 §3.5), and its NAT lets nothing through that comes from an address to which it
 /// sent nothing.
 fn answers_from_elsewhere(analysis: &Analysis, tunnel: usize, change: &Event) -> bool {
-    let is_responder = analysis
-        .tunnels
-        .get(tunnel)
-        .is_some_and(|own| own.ike_version == Some(2) && own.roles_known && change.by == Some(own.b));
+    let ends = analysis.tunnels.get(tunnel);
+    let is_responder = ends.is_some_and(|own| own.roles_known && change.by == Some(own.b));
     let mut own = analysis.events_of(tunnel);
-    is_responder
+    analysis.is_ikev2(tunnel)
+        && is_responder
         && change.kind == EventKind::AddressChanged
         && own.any(|event| {
             event.kind == EventKind::ChecksUnheard
@@ -183,13 +179,9 @@ fn is_in_sa_of_others(explanation: &Explanation) -> bool {
 
 /// Tells whether the packets of one SA alone did not pass.
 pub fn is_of_one_sa(analysis: &Analysis, explanation: &Explanation) -> bool {
-    let names_sa = || {
-        analysis
-            .event_of(explanation)
-            .is_some_and(|event| !event.spis.is_empty())
-    };
+    let event = analysis.event_of(explanation);
     match explanation.cause {
-        Cause::EspSilent => names_sa(),
+        Cause::EspSilent => event.is_some_and(|event| !event.spis.is_empty()),
         cause => cause == Cause::OneSided && !is_in_sa_of_others(explanation),
     }
 }
@@ -227,28 +219,18 @@ fn is_without_ike(analysis: &Analysis) -> bool {
 }
 
 fn has_limit(explanation: &Explanation) -> bool {
-    let limits = [
-        explanation.limit_packets,
-        explanation.limit_kilobytes,
-        explanation.limit_seconds,
-    ];
-    limits.iter().any(Option::is_some)
+    let by_use = explanation.limit_packets.or(explanation.limit_kilobytes);
+    by_use.or(explanation.limit_seconds).is_some()
 }
 
 /// The words of a new SA on which what was sent is lost.
 fn of_new_sa(analysis: &Analysis, made: &Exchange, explanation: &Explanation) -> Option<&'static str> {
-    let is_ikev2 = || {
-        analysis
-            .tunnels
-            .get(made.tunnel)
-            .is_some_and(|t| t.ike_version == Some(2))
-    };
     if is_of_second_tunnel(analysis, made) {
         Some("second-tunnel")
     } else if made.initiator.is_some() && made.initiator == explanation.by {
         Some("new-sa-initiator")
     } else {
-        is_ikev2().then_some("new-sa-responder")
+        analysis.is_ikev2(made.tunnel).then_some("new-sa-responder")
     }
 }
 
@@ -267,10 +249,8 @@ fn is_of_second_tunnel(analysis: &Analysis, own: &Exchange) -> bool {
 
 /// Tells whether both ends began an IKE SA at once, and the exchange is of one of these.
 fn both_began(analysis: &Analysis, own: &Exchange) -> bool {
-    let begins = || {
-        let events = analysis.events.iter();
-        events.filter(|e| e.kind == EventKind::NewIkeSa && e.tunnel == Some(own.tunnel))
-    };
+    let events = || analysis.events_of(own.tunnel);
+    let begins = || events().filter(|e| e.kind == EventKind::NewIkeSa);
     let meet = |a: &Event, b: &Event| Some(a.time) <= b.until && Some(b.time) <= a.until && a.by != b.by;
     let of_own = |e: &&Event| (e.by, e.until) == (own.initiator, Some(own.last_time));
     begins().any(|one| of_own(&one) && begins().any(|other| meet(one, other)))
