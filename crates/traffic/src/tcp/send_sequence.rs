@@ -33,17 +33,6 @@ pub(crate) struct SendContext {
     pub(crate) window_missing: bool,
 }
 
-/// The kind of one segment.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct SentSegment {
-    pub(crate) seq: u64,
-    pub(crate) kind: SegmentKind,
-    pub(crate) new: u32,
-    pub(crate) again: u32,
-    /// Bytes between SND.NXT and its first one.
-    pub(crate) gap: u64,
-}
-
 /// An acknowledgement that advanced SND.UNA.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Advance {
@@ -174,22 +163,25 @@ impl SendSequence {
         self.una = Segment::ORIGIN;
     }
 
-    /// The side sends a segment.
+    /// The side sends a segment; writes down what it is.
     #[inline]
     pub(crate) fn send(
         &mut self,
         header: &TcpHeader,
         mark: &SendMark,
         around: &SendContext,
+        segment: &mut Segment,
         settled: impl FnMut(&Transmitted, &SendMark, Fate),
-    ) -> SentSegment {
+    ) {
         if !self.started {
             self.start(header.seq);
         }
         let len = header.sequence_len();
         let start = self.place(header.seq);
+        segment.seq = start;
         if len == 0 {
-            return self.send_nothing(start, header);
+            segment.kind = self.kind_of_nothing(start, header);
+            return;
         }
         if self.first.is_none() {
             self.begin(start, header, mark);
@@ -198,10 +190,11 @@ impl SendSequence {
             self.control(header);
         }
         if start < self.nxt {
-            return self.send_below(start, header, mark, around, settled);
+            self.send_below(header, mark, around, segment, settled);
+            return;
         }
-        let gap = start - self.nxt;
-        if gap > 0 {
+        segment.gap = start - self.nxt;
+        if segment.gap > 0 {
             self.gaps.push(SequenceGap {
                 start: self.nxt,
                 end: start,
@@ -213,19 +206,13 @@ impl SendSequence {
         let probes = header.len == 1 && around.window_closed && len == 1;
         let control = (header.has(TcpHeader::SYN), header.has(TcpHeader::FIN));
         let mut whole = Transmitted::new(start, start + len, control, *mark);
-        whole.beyond_gap = gap > 0 || around.window_missing;
+        whole.beyond_gap = segment.gap > 0 || around.window_missing;
         self.append(whole, mark, around, settled);
-        SentSegment {
-            seq: start,
-            kind: if probes {
-                SegmentKind::WindowProbe
-            } else {
-                SegmentKind::InOrder
-            },
-            new: header.len,
-            again: 0,
-            gap,
-        }
+        segment.new = header.len;
+        segment.kind = match probes {
+            true => SegmentKind::WindowProbe,
+            false => SegmentKind::InOrder,
+        };
     }
 
     fn control(&mut self, header: &TcpHeader) {
@@ -235,18 +222,11 @@ impl SendSequence {
         self.finished |= header.has(TcpHeader::FIN);
     }
 
-    fn send_nothing(&self, start: u64, header: &TcpHeader) -> SentSegment {
+    fn kind_of_nothing(&self, start: u64, header: &TcpHeader) -> SegmentKind {
         let before_next = start + 1 == self.nxt && self.first.is_some();
-        SentSegment {
-            seq: start,
-            kind: if before_next && !header.has(TcpHeader::RST) {
-                SegmentKind::KeepAlive
-            } else {
-                SegmentKind::Acknowledgement
-            },
-            new: 0,
-            again: 0,
-            gap: 0,
+        match before_next && !header.has(TcpHeader::RST) {
+            true => SegmentKind::KeepAlive,
+            false => SegmentKind::Acknowledgement,
         }
     }
 
@@ -292,29 +272,22 @@ impl SendSequence {
     #[inline(never)]
     fn send_below(
         &mut self,
-        start: u64,
         header: &TcpHeader,
         mark: &SendMark,
         around: &SendContext,
+        segment: &mut Segment,
         mut settled: impl FnMut(&Transmitted, &SendMark, Fate),
-    ) -> SentSegment {
-        let end = start + header.sequence_len();
-        let mut sent = SentSegment {
-            seq: start,
-            kind: SegmentKind::Retransmission,
-            new: 0,
-            again: 0,
-            gap: 0,
-        };
+    ) {
+        let (start, end) = (segment.seq, segment.seq + header.sequence_len());
         let one = header.len == 1 && end == self.nxt && end - start == 1;
         if one && self.una >= self.nxt && !header.has(TcpHeader::PSH) {
-            sent.kind = SegmentKind::KeepAlive;
-            return sent;
+            segment.kind = SegmentKind::KeepAlive;
+            return;
         }
         let known = self.queue.find(start);
         if known.is_some_and(|known| known.marks().any(|copy| copy.is(mark))) {
-            sent.kind = SegmentKind::Duplicate;
-            return sent;
+            segment.kind = SegmentKind::Duplicate;
+            return;
         }
         let gap = self.gaps.first_in(start, end.min(self.nxt)).copied();
         let beyond = gap.map(|gap| gap.beyond);
@@ -337,11 +310,11 @@ impl SendSequence {
         let of_payload = |from: u64, to: u64| to.min(payload.1).saturating_sub(from.max(payload.0));
         let mut new: u64 = filled.iter().map(|(from, to)| of_payload(*from, *to)).sum();
         new += of_payload(self.nxt.max(start), end);
-        sent.new = u32::try_from(new).unwrap_or(header.len).min(header.len);
-        if late {
-            sent.kind = SegmentKind::Late;
-        } else {
-            sent.again = header.len - sent.new;
+        segment.new = u32::try_from(new).unwrap_or(header.len).min(header.len);
+        segment.kind = SegmentKind::Late;
+        if !late {
+            segment.kind = SegmentKind::Retransmission;
+            segment.again = header.len - segment.new;
         }
         let unheard = self.unheard(start, mark.time, around.round_trip);
         let fate = (!late).then_some(Fate::Superfluous { unheard });
@@ -371,7 +344,6 @@ impl SendSequence {
             let rest = Transmitted::new(self.nxt, end, control, *mark);
             self.append(rest, mark, around, settled);
         }
-        sent
     }
 
     /// Acknowledgements of bytes from `start` on that a sender should have heard.

@@ -164,9 +164,7 @@ impl Connection {
             window_missing: numbered.missing >= INITIAL_WINDOW,
         };
         let note = note((self.id, self.pair), own, packet, settled);
-        let sent = self.sides[own].send(header, &mark, &around, note);
-        (segment.seq, segment.kind, segment.gap) = (sent.seq, sent.kind, sent.gap);
-        (segment.new, segment.again) = (sent.new, sent.again);
+        self.sides[own].send(header, &mark, &around, &mut segment, note);
         if packet.ip_id != 0 {
             segment.id_jump = self.sides[own].ids.take(packet.ip_id);
         }
