@@ -4,7 +4,7 @@ use super::line::{ConnectionLine, DeliveryLine};
 use crate::packet::{InnerPayload, Packet, TcpHeader};
 use crate::run::{RunBound, Runs, TransmissionRun};
 use crate::segment::{ConnectionId, Segment, SegmentKind, Settlement};
-use crate::table::BoundedTable;
+use crate::table::{BoundedTable, by_key};
 use crate::tracker::Tracker;
 use foldhash::HashMap;
 use rekeyscope_model::analysis::Direction;
@@ -152,12 +152,8 @@ impl DeliveredBytes {
 
 /// Transmissions that nobody has acknowledged yet.
 fn waiting(tracker: &Tracker) -> HashMap<LineKey, Vec<Settlement>> {
-    let mut waiting: HashMap<LineKey, Vec<Settlement>> = HashMap::default();
-    for settled in tracker.waiting() {
-        let key = (settled.connection, settled.direction);
-        waiting.entry(key).or_default().push(settled);
-    }
-    waiting
+    let waiting = tracker.waiting();
+    by_key(waiting.map(|settled| ((settled.connection, settled.direction), settled)))
 }
 
 /// Settles transmissions that wait, of which nothing more is heard.

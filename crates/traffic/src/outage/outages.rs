@@ -1,7 +1,7 @@
 //! All pairs of inner addresses.
 
 use super::backoff::{SmallPassed, are_doubled, are_of_an_answer};
-use super::candidate::{Candidate, Delivered, TransferEnd};
+use super::candidate::{Before, Candidate, Delivered, InVain, TransferEnd};
 use super::delivery::{PairDelivery, waiting_for};
 use super::echoes::EchoesInVain;
 use super::judge::{Circumstances, judge};
@@ -12,7 +12,7 @@ use crate::interval::{
 };
 use crate::packet::{InnerPayload, Packet};
 use crate::segment::{PairId, Segment, SegmentKind, Settlement};
-use crate::table::BoundedTable;
+use crate::table::{BoundedTable, by_key};
 use crate::tcp::{INITIAL_WINDOW, LEAST_TIMEOUT};
 use crate::tracker::Tracker;
 use foldhash::HashMap;
@@ -392,103 +392,73 @@ impl Outages {
             return Vec::new();
         }
         let end = self.latest.map_or(end, |latest| latest.max(end));
-        let mut waiting: HashMap<(PairId, Direction), Vec<Settlement>> = HashMap::default();
-        for settled in tracker.waiting() {
-            waiting
-                .entry((settled.pair, settled.direction))
-                .or_default()
-                .push(settled);
-        }
-        let mut asked: HashMap<(PairId, Direction), Vec<Candidate>> = HashMap::default();
-        for own in tracker.all_unanswered() {
-            let key = (own.pair, own.direction);
-            asked
-                .entry(key)
-                .or_default()
-                .push(waiting_for(&own, Delivered::nothing(end)));
-        }
+        let last = Delivered::nothing(end);
+        let waiting = tracker.waiting();
+        let waiting = by_key(waiting.map(|settled| ((settled.pair, settled.direction), settled)));
+        let asked = tracker.all_unanswered();
+        let asked = by_key(asked.map(|own| ((own.pair, own.direction), waiting_for(&own, last))));
         let addresses: HashMap<PairId, (u32, IpAddr, IpAddr)> = tracker.all_addresses().collect();
         let receiver = |own: &PairDelivery| {
             let (tunnel, a, b) = *addresses.get(&own.pair)?;
             Some((tunnel, own.direction, own.direction.pick(b, a)))
         };
-        let mut by_receiver: HashMap<_, Vec<&PairDelivery>> = HashMap::default();
-        for own in self.directions.values() {
-            by_receiver.entry(receiver(own)).or_default().push(own);
-        }
+        let by_receiver = by_key(self.directions.values().map(|own| (receiver(own), own)));
         let mut all = Vec::new();
         for own in self.directions.values() {
             let same_receiver = by_receiver.get(&receiver(own)).map_or(&[][..], Vec::as_slice);
-            let judge_one = |carried, candidate: &Candidate, open, unfinished| {
+            let judge_one = |carried, candidate: &Candidate, open, unfinished, small: Option<SmallPassed>| {
                 let (candidate, cut) = &self.seen(own, candidate)?;
                 let (open, unfinished) = (open && !cut, unfinished && !cut);
-                let around = self.circumstances((own, same_receiver), candidate, events, open, unfinished);
+                let receiver = (own, same_receiver);
+                let mut around = self.circumstances(receiver, candidate, events, open, unfinished);
+                if let Some(passed) = small {
+                    let smallest = candidate.in_vain.smallest_until(candidate.to.time);
+                    around.echoes += passed.answered;
+                    around.largest_passed = around.largest_passed.max(passed.largest);
+                    around.never_larger = own.large.never_arrived(&candidate.in_vain);
+                    around.cut = passed.cut && smallest > Some(passed.larger_since);
+                }
                 let judged = judge(carried, candidate, &around)?;
                 // The silence of TCP is no rest where the pair carries datagrams too.
                 let counts = judged.0 != StandstillKind::Rest || unseen(own).is_none();
                 counts.then(|| interval(own, candidate, open, judged))
             };
-            let waiting = waiting
-                .get(&(own.pair, own.direction))
-                .map_or(&[][..], Vec::as_slice);
-            let closed = own
-                .candidates
-                .iter()
-                .map(|candidate| with_waiting(candidate, waiting, end));
+            let key = (own.pair, own.direction);
+            let waiting = waiting.get(&key).map_or(&[][..], Vec::as_slice);
+            let candidates = own.candidates.iter();
+            let closed = candidates.map(|candidate| with_waiting(candidate, waiting, end));
             let mut of_all: Vec<Interval> = closed
-                .filter_map(|candidate| judge_one(CarriedKind::Tcp, &candidate, false, false))
+                .filter_map(|candidate| judge_one(CarriedKind::Tcp, &candidate, false, false, None))
                 .collect();
             // A host that others reached before was there.
             let was_there = |candidate: &Candidate| {
-                let reached = |other: &&PairDelivery| other.first_reached() < Some(candidate.from.time);
-                let mut others = same_receiver
-                    .iter()
-                    .filter(|other| other.first_reached().is_some());
-                !candidate.before.unheard || others.any(reached)
+                let mut reached = same_receiver.iter().filter_map(|other| other.first_reached());
+                !candidate.before.unheard || reached.any(|first| first < candidate.from.time)
             };
             let others = own.others.iter().filter(|(_, candidate)| was_there(candidate));
             all.extend(
-                others.filter_map(|(carried, candidate)| judge_one(*carried, candidate, false, false)),
+                others.filter_map(|(carried, candidate)| judge_one(*carried, candidate, false, false, None)),
             );
-            let asked = asked.get(&(own.pair, own.direction)).into_iter().flatten();
-            all.extend(asked.filter_map(|candidate| judge_one(CarriedKind::Tcp, candidate, true, true)));
+            let asked = asked.get(&key).into_iter().flatten();
+            all.extend(
+                asked.filter_map(|candidate| judge_one(CarriedKind::Tcp, candidate, true, true, None)),
+            );
             let judge_large = |(candidate, passed): &(Candidate, SmallPassed), open| {
-                let (candidate, cut) = &self.seen(own, candidate)?;
-                let open = open && !cut;
-                let around = self.circumstances((own, same_receiver), candidate, events, open, false);
-                let around = Circumstances {
-                    echoes: around.echoes + passed.answered,
-                    largest_passed: around.largest_passed.max(passed.largest),
-                    never_larger: own.large.never_arrived(&candidate.in_vain),
-                    cut: passed.cut
-                        && candidate.in_vain.smallest_until(candidate.to.time) > Some(passed.larger_since),
-                    ..around
-                };
-                let judged = judge(CarriedKind::Tcp, candidate, &around)?;
-                Some(interval(own, candidate, open, judged))
+                judge_one(CarriedKind::Tcp, candidate, open, false, Some(*passed))
             };
             let large = own.only_small.iter().filter_map(|seen| judge_large(seen, false));
             let open_small = own.only_small_to(end, waiting);
             let large: Vec<Interval> = large
                 .chain(open_small.and_then(|seen| judge_large(&seen, true)))
                 .collect();
-            let last = Delivered::nothing(end);
-            if let Some(candidate) = own
-                .echoes
-                .open(last)
-                .filter(|candidate| !candidate.before.unheard)
-            {
-                all.extend(judge_one(CarriedKind::Echo, &candidate, true, false));
+            let open_echoes = own.echoes.open(last);
+            if let Some(candidate) = open_echoes.filter(|candidate| !candidate.before.unheard) {
+                all.extend(judge_one(CarriedKind::Echo, &candidate, true, false, None));
             }
             if let Some((candidate, unfinished)) = open(own, waiting, end) {
                 let ended = self.way_opens(own, &candidate);
-                let candidate = ended.as_ref().unwrap_or(&candidate);
-                of_all.extend(judge_one(
-                    CarriedKind::Tcp,
-                    candidate,
-                    ended.is_none(),
-                    unfinished,
-                ));
+                let (candidate, open) = (ended.as_ref().unwrap_or(&candidate), ended.is_none());
+                of_all.extend(judge_one(CarriedKind::Tcp, candidate, open, unfinished, None));
             }
             of_all.retain(|part| !large.iter().any(|whole| is_part(part, whole)));
             all.extend(of_all);
@@ -620,9 +590,8 @@ impl Outages {
         // No way ended where the new SA stood before the old one was deleted.
         let stood = |event: &Event| event.successor == Some(true);
         let is_delete = |kind| EventKind::DELETES.contains(&kind);
-        let replaced = inside
-            .clone()
-            .any(|event| event.kind == EventKind::IkeSaDeleted && stood(event));
+        let mut deletes = inside.clone().filter(|event| stood(event));
+        let replaced = deletes.any(|event| event.kind == EventKind::IkeSaDeleted);
         let inside = inside.filter(|event| !(is_delete(event.kind) && stood(event)));
         let inside = inside.filter(|event| !(event.kind == EventKind::NewIkeSa && replaced));
         let hint = inside.clone().any(|event| leaves_none(event.kind));
@@ -638,10 +607,8 @@ impl Outages {
                 && event.until.is_some_and(|until| until >= from)
         });
         let (hint, cut_off) = (hint || asked, deleted || asked);
-        let moved = inside
-            .clone()
-            .any(|event| event.kind == EventKind::AddressChanged);
-        let inside = inside.filter(|event| ends_ways(event.kind));
+        let has = |kind| inside.clone().any(|event| event.kind == kind);
+        let new = inside.clone().filter(|event| event.kind == EventKind::NewIkeSa);
         let side = |direction| self.directions.get(&(own.pair, direction));
         // The way may still have been open before the first packet in vain, and again after the last one. Copies of what arrived late were in
         // vain, too.
@@ -676,17 +643,12 @@ impl Outages {
             answer_missing: before.asked > 0 && are_of_an_answer(gaps(), (from, to)),
             missing: its.map(|jump| jump.missing).max().unwrap_or(0),
             gaps: u32::try_from(gaps().count()).unwrap_or(u32::MAX),
-            event: inside.clone().next().is_some(),
-            gone: inside
-                .clone()
-                .any(|event| event.kind == EventKind::ChecksUnanswered),
+            event: inside.clone().any(|event| ends_ways(event.kind)),
+            gone: has(EventKind::ChecksUnanswered),
             hint,
             cut_off,
-            moved,
-            new_ike_sa: inside
-                .filter(|event| event.kind == EventKind::NewIkeSa)
-                .last()
-                .map(|event| event.time),
+            moved: has(EventKind::AddressChanged),
+            new_ike_sa: new.last().map(|event| event.time),
             asked: side(reverse).map_or(0, |side| side.echoes.unanswered(from, to)),
             echoes: echoes(own.direction).0 + come + small.answered + small_of_it,
             replies: replies.0,
@@ -868,20 +830,8 @@ fn unseen(own: &PairDelivery) -> Option<Interval> {
     let datagrams = own
         .datagrams
         .filter(|datagrams| datagrams.bytes > own.tcp_bytes)?;
-    Some(Interval {
-        from: datagrams.first.time,
-        to: datagrams.last.time,
-        facts: Standstill {
-            pair: own.pair,
-            tunnel: own.tunnel,
-            direction: own.direction,
-            frames: (datagrams.first.frame, Some(datagrams.last.frame)),
-            spis: (spi(datagrams.first), spi(datagrams.last)),
-            kind: StandstillKind::Unseen,
-            ..Standstill::new(
-                (own.tunnel, own.direction),
-                Undelivered::shown(CarriedKind::Datagrams, ShownBy::Nothing),
-            )
-        },
-    })
+    let ends = (datagrams.first, datagrams.last);
+    let stretch = Candidate::new(ends, Before::default(), InVain::default());
+    let unseen = Undelivered::shown(CarriedKind::Datagrams, ShownBy::Nothing);
+    Some(interval(own, &stretch, false, (StandstillKind::Unseen, unseen)))
 }

@@ -231,9 +231,10 @@ impl UnreadTunnel {
         let (sent, back) = (&self.sides[own], &self.sides[1 - own]);
         // Datagrams end as they go on; where answers are as large as what they answer, neither is a transfer of TCP.
         let ends_full = sent.ends_full && sent.datagrams == 0 && back.largest + SIZES_DIFFER < sent.largest;
-        let more =
-            (sent.full >= MANY_ATTEMPTS || sent.arrivals.is_busy() && ends_full) && !sent.may_have_ended(end);
-        let open = self.last[1 - own].filter(|last| end.nanos_since(last.time) > LONGEST_ACK_DELAY && more);
+        let stops = sent.arrivals.is_busy() && ends_full;
+        let more = (sent.full >= MANY_ATTEMPTS || stops) && !sent.may_have_ended(end);
+        let since =
+            |last: Option<Delivered>, least: i64| last.filter(|last| end.nanos_since(last.time) >= least);
         if 2 * (sent.unread + sent.datagrams) <= sent.packets {
             return Vec::new();
         }
@@ -243,23 +244,20 @@ impl UnreadTunnel {
                 .map(|direction| (direction, self.sides[slot(direction)].paused()))
                 .collect();
         }
-        let at = Delivered::nothing;
-        let open = open.map(|last| {
-            let silence = sent.silence(sent.unanswered_since(last), at(end));
-            (silence, SmallPassed::default())
-        });
+        let at_end = Delivered::nothing(end);
+        let silence = |from: Delivered| (sent.silence(from, at_end), SmallPassed::default());
+        let unanswered = since(self.last[1 - own], LONGEST_ACK_DELAY + 1).filter(|_| more);
+        let fell_silent = || since(self.last[own], INITIAL_RTO).filter(|_| stops);
         let answered = sent.backoff.answered();
-        let open = open.or_else(|| sent.backoff.open(end).filter(|_| answered.is_none()));
-        let open = open.or_else(|| sent.only_small(at(end)));
-        let own_silence = self.last[own]
-            .filter(|last| end.nanos_since(last.time) >= INITIAL_RTO && sent.arrivals.is_busy() && ends_full);
-        let fell_silent = || own_silence.map(|last| (sent.silence(last, at(end)), SmallPassed::default()));
-        let open = open.or_else(fell_silent);
-        let last = open.map(|silence| (true, silence));
-        let last = last.or_else(|| answered.map(|silence| (false, silence)));
-        let last = last.map(|(open, (candidate, small))| UnreadSilence {
+        let open = unanswered
+            .map(|last| silence(sent.unanswered_since(last)))
+            .or_else(|| sent.backoff.open(end).filter(|_| answered.is_none()))
+            .or_else(|| sent.only_small(at_end))
+            .or_else(|| fell_silent().map(silence));
+        let is_open = open.is_some();
+        let last = open.or(answered).map(|(candidate, small)| UnreadSilence {
             candidate,
-            open,
+            open: is_open,
             rests: None,
             small,
         });
