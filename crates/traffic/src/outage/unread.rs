@@ -233,8 +233,6 @@ impl UnreadTunnel {
         let ends_full = sent.ends_full && sent.datagrams == 0 && back.largest + SIZES_DIFFER < sent.largest;
         let stops = sent.arrivals.is_busy() && ends_full;
         let more = (sent.full >= MANY_ATTEMPTS || stops) && !sent.may_have_ended(end);
-        let since =
-            |last: Option<Delivered>, least: i64| last.filter(|last| end.nanos_since(last.time) >= least);
         if 2 * (sent.unread + sent.datagrams) <= sent.packets {
             return Vec::new();
         }
@@ -246,14 +244,15 @@ impl UnreadTunnel {
         }
         let at_end = Delivered::nothing(end);
         let silence = |from: Delivered| (sent.silence(from, at_end), SmallPassed::default());
-        let unanswered = since(self.last[1 - own], LONGEST_ACK_DELAY + 1).filter(|_| more);
-        let fell_silent = || since(self.last[own], INITIAL_RTO).filter(|_| stops);
+        let past = |last: &Delivered| end.nanos_since(last.time);
+        let unanswered = self.last[1 - own].filter(|last| more && past(last) > LONGEST_ACK_DELAY);
+        let fell_silent = self.last[own].filter(|last| stops && past(last) >= INITIAL_RTO);
         let answered = sent.backoff.answered();
         let open = unanswered
             .map(|last| silence(sent.unanswered_since(last)))
             .or_else(|| sent.backoff.open(end).filter(|_| answered.is_none()))
             .or_else(|| sent.only_small(at_end))
-            .or_else(|| fell_silent().map(silence));
+            .or_else(|| fell_silent.map(silence));
         let is_open = open.is_some();
         let last = open.or(answered).map(|(candidate, small)| UnreadSilence {
             candidate,
