@@ -22,22 +22,21 @@ const COLLISION_IS_SETTLED: i64 = seconds(6);
 /// Errors of ICMP that a host sends where no daemon listens, and no protocol ESP is known (RFC 792).
 const NO_DAEMON: [&str; 2] = ["port unreachable", "protocol unreachable"];
 
-/// An explanation by several events; the first one is named.
-fn by_events(cause: ExplanationCause, events: &[&Event]) -> Option<Explanation> {
-    let (first, others) = events.split_first()?;
-    Some(Explanation {
+/// An explanation by an event, with others beside it.
+fn by_events(cause: ExplanationCause, first: &Event, others: &[&Event]) -> Explanation {
+    Explanation {
         evidence: others.iter().map(|event| event.index).collect(),
         frames: others.iter().map(|event| event.frame).collect(),
         ..Explanation::shown(cause, first)
-    })
+    }
 }
 
 pub(super) fn invalid_spi(view: &OutageView<'_>) -> Option<Explanation> {
     let told: Vec<&Event> = view.events(&[EventKind::InvalidSpi], view.beside()).collect();
-    let explanation = by_events(ExplanationCause::InvalidSpi, &told)?;
+    let (first, others) = told.split_first()?;
     Some(Explanation {
         count: Some(told.iter().map(|event| event.count.unwrap_or(1)).sum()),
-        ..explanation
+        ..by_events(ExplanationCause::InvalidSpi, first, others)
     })
 }
 
@@ -66,10 +65,10 @@ pub(super) fn collision(view: &OutageView<'_>) -> Option<Explanation> {
     let both: Vec<&Event> = both
         .filter(|event| delete_crossed(view, event).is_none())
         .collect();
-    let explanation = by_events(ExplanationCause::Collision, &both)?;
+    let (first, others) = both.split_first()?;
     Some(Explanation {
         by: None,
-        ..explanation
+        ..by_events(ExplanationCause::Collision, first, others)
     })
 }
 
@@ -86,12 +85,7 @@ pub(super) fn did_no_harm(view: &OutageView<'_>, explanation: &Explanation) -> b
 fn was_settled(view: &OutageView<'_>, explanation: &Explanation) -> bool {
     let begin = view.begin();
     let soonest = begin.plus_nanos(-view.near());
-    let last_collision = explanation
-        .evidence
-        .iter()
-        .copied()
-        .chain(explanation.event)
-        .max();
+    let last_collision = explanation.evidence.last().copied().max(explanation.event);
     let collided = last_collision.and_then(|index| view.scene.events.get(index));
     let goes_on = |used: Option<(Timestamp, Timestamp)>| {
         let used = collided.zip(used);
@@ -114,9 +108,7 @@ pub(super) fn l2tp_closed(view: &OutageView<'_>) -> Option<Explanation> {
     let asked = keepalives_in_vain(view, ended);
     Some(Explanation {
         count: None,
-        evidence: asked.iter().map(|asked| asked.index).collect(),
-        frames: asked.iter().map(|asked| asked.frame).collect(),
-        ..Explanation::shown(ExplanationCause::L2tpClosed, ended)
+        ..by_events(ExplanationCause::L2tpClosed, ended, asked.as_slice())
     })
 }
 
@@ -142,10 +134,10 @@ pub(super) fn refused(view: &OutageView<'_>) -> Option<Explanation> {
         let latest = view.begin().plus_nanos(REFUSAL_TAKES_EFFECT);
         refusals.retain(|event| (soonest..=latest).contains(&event.time));
     }
-    let explanation = by_events(ExplanationCause::Refused, &refusals)?;
+    let (first, others) = refusals.split_first()?;
     Some(Explanation {
         count: Some(refusals.len() as u64),
-        ..explanation
+        ..by_events(ExplanationCause::Refused, first, others)
     })
 }
 
@@ -164,19 +156,16 @@ pub(super) fn granted_at_once(view: &OutageView<'_>, explanation: &Explanation) 
     })
 }
 
-/// Events of some kinds that reach into the outage, or ended a while before it, or no longer before than their sender waits.
+/// Events of some kinds that reach into the outage, or ended a while before it, or, where several copies of a request without an answer came, no
+/// longer before than their sender waits.
 fn out<'a>(view: &OutageView<'a>, kinds: &'static [EventKind], before: i64) -> Vec<&'a Event> {
-    let since = view.outage.from.plus_nanos(-before);
+    let from = view.outage.from;
+    let since = from.plus_nanos(-before);
+    let has_waits = |e: &Event| e.kind == EventKind::Unanswered && e.count >= Some(LEAST_NOT_BY_CHANCE);
+    let is_out = |e: &Event| e.until.unwrap_or(e.time) >= since || has_waits(e) && waits_no_longer(e, from);
     view.events(kinds, ..=view.outage.to)
-        .filter(|event| event.until.unwrap_or(event.time) >= since || is_out(event, view.outage.from))
-        .filter(|event| !view.got_new_sa_since(event.time))
+        .filter(|event| is_out(event) && !view.got_new_sa_since(event.time))
         .collect()
-}
-
-/// Tells whether a request without an answer, of which several copies came, is still out.
-fn is_out(request: &Event, at: Timestamp) -> bool {
-    let has_waits = request.kind == EventKind::Unanswered && request.count >= Some(LEAST_NOT_BY_CHANCE);
-    has_waits && waits_no_longer(request, at)
 }
 
 pub(super) fn unanswered(view: &OutageView<'_>) -> Option<Explanation> {
@@ -190,25 +179,23 @@ pub(super) fn unanswered(view: &OutageView<'_>) -> Option<Explanation> {
 fn never_answered(view: &OutageView<'_>) -> Option<Explanation> {
     let kinds: &[EventKind] = &[EventKind::Unanswered, EventKind::FragmentsIncomplete];
     let requests = out(view, kinds, REQUEST_IS_OUT);
-    let cause = match requests.first()?.kind {
+    let (first, others) = requests.split_first()?;
+    let cause = match first.kind {
         EventKind::FragmentsIncomplete => ExplanationCause::IkeFragments,
         _ => ExplanationCause::Unanswered,
     };
-    let explanation = by_events(cause, &requests)?;
-    let copies = |event: &&&Event| event.kind == EventKind::Unanswered;
-    let sent: u64 = requests
+    let whole = requests
         .iter()
-        .filter(copies)
-        .filter_map(|event| event.count)
-        .sum();
+        .filter(|event| event.kind == EventKind::Unanswered);
+    let sent: u64 = whole.filter_map(|event| event.count).sum();
     // A side that gives a request up takes the tunnel down with it (RFC 7296 §2.4).
-    let asker = view.other(explanation.by).map(|side| side.side);
+    let asker = view.other(first.by).map(|side| side.side);
     let last = requests.last()?;
     let gave_up = view.is_silent(asker) && gives_up(last, view.outage.from);
     Some(Explanation {
         count: (sent > 0).then_some(sent),
         seconds: gave_up.then(|| view.outage.from.seconds_since(last.time)),
-        ..explanation
+        ..by_events(cause, first, others)
     })
 }
 
@@ -248,12 +235,11 @@ fn given_up_too_soon(view: &OutageView<'_>) -> Option<Explanation> {
     let mut deletes = view.events(EventKind::DELETES, view.beside_begin());
     let deleted = deletes.find(|delete| delete.successor != Some(true))?;
     let checks = checks_in_vain(view, deleted)?;
-    let explanation = by_events(ExplanationCause::GivenUpTooSoon, &[deleted, checks])?;
-    (last_esp(view, checks.by?, deleted.time) > checks.until).then_some(Explanation {
+    (last_esp(view, checks.by?, deleted.time) > checks.until).then(|| Explanation {
         by: checks.by,
         count: checks.count,
         seconds: Some(deleted.time.seconds_since(checks.time)),
-        ..explanation
+        ..by_events(ExplanationCause::GivenUpTooSoon, deleted, &[checks])
     })
 }
 
@@ -281,15 +267,11 @@ fn given_up(view: &OutageView<'_>) -> Option<Explanation> {
     let checks = checks_in_vain(view, anew)?;
     let last = last_esp(view, view.side(checks.by?)?.side, anew.time);
     let is_alive = last.is_none_or(|last| last > checks.time.plus_nanos(view.near()));
-    let made = view.exchange(anew.exchange)?;
-    let at_once = made
-        .answered
-        .is_some_and(|answered| answered.nanos_since(made.begin) <= view.near());
-    let explanation = by_events(ExplanationCause::GivenUp, &[checks, anew])?;
-    (is_alive && at_once).then_some(Explanation {
+    let answered_at_once = view.is_answered_at_once(view.exchange(anew.exchange)?);
+    (is_alive && answered_at_once).then(|| Explanation {
         certainty: Certainty::Inferred,
         exchange: anew.exchange,
-        ..explanation
+        ..by_events(ExplanationCause::GivenUp, checks, &[anew])
     })
 }
 
@@ -331,10 +313,9 @@ pub(super) fn waits_no_longer(request: &Event, until: Timestamp) -> bool {
 }
 
 pub(super) fn answer_lost(view: &OutageView<'_>) -> Option<Explanation> {
-    by_events(
-        ExplanationCause::AnswerLost,
-        &out(view, &[EventKind::AnswerLost], 0),
-    )
+    let asked = out(view, &[EventKind::AnswerLost], 0);
+    let (first, others) = asked.split_first()?;
+    Some(by_events(ExplanationCause::AnswerLost, first, others))
 }
 
 /// The side that asked again is silent: no copy of its request lies in the outage.
@@ -374,13 +355,12 @@ fn checked_in_vain(view: &OutageView<'_>) -> Option<Explanation> {
             && to.plus_nanos(view.near()) >= anew.time.min(outage.to);
         silent.then_some((checks, anew))
     })?;
-    let explanation = by_events(ExplanationCause::PeerRestarted, &[anew, checks])?;
     Some(Explanation {
         by: checks.by,
         certainty: Certainty::Inferred,
         count: None,
         seconds: silent_s(view, checks.by, anew.time),
-        ..explanation
+        ..by_events(ExplanationCause::PeerRestarted, anew, &[checks])
     })
 }
 
@@ -407,18 +387,17 @@ fn began_anew(view: &OutageView<'_>) -> Option<Explanation> {
     };
     let mut contacts = view.events(&[EventKind::InitialContact], anew.time..=until);
     let told = contacts.find(|event| event.by == Some(lost));
-    let events: Vec<&Event> = [Some(anew), told, unreachable].into_iter().flatten().collect();
+    let beside = Vec::from_iter(told.into_iter().chain(unreachable));
     let certainty = match told.or(unreachable) {
         Some(_) => Certainty::Proven,
         None => Certainty::Inferred,
     };
-    let explanation = by_events(ExplanationCause::PeerRestarted, &events)?;
     Some(Explanation {
         by: Some(lost),
         certainty,
         count: None,
         seconds: silent_s(view, Some(lost), anew.time),
-        ..explanation
+        ..by_events(ExplanationCause::PeerRestarted, anew, &beside)
     })
 }
 
@@ -513,15 +492,12 @@ fn exchanges_since<'a>(view: &OutageView<'a>, time: Timestamp) -> impl Iterator<
 pub(super) fn deleted(view: &OutageView<'_>) -> Option<Explanation> {
     let delete = delete_at_begin(view)?;
     let anew = of_other_addresses(view, delete);
-    let explanation = Explanation {
+    let mut exchanges = exchanges_since(view, delete.time);
+    exchanges.next().is_none().then(|| Explanation {
         exchange: anew.map(|exchange| exchange.index),
         seconds: anew.map(|exchange| exchange.end.seconds_since(delete.time)),
         ..of_delete(view, ExplanationCause::Deleted, delete)
-    };
-    exchanges_since(view, delete.time)
-        .next()
-        .is_none()
-        .then_some(explanation)
+    })
 }
 
 /// The exchange by which the tunnel came back for inner addresses that none of its SAs had carried, where the IKE SA was deleted: a client that dials
@@ -547,14 +523,13 @@ fn of_other_addresses<'a>(view: &OutageView<'a>, delete: &Event) -> Option<&'a E
 
 pub(super) fn break_before_make(view: &OutageView<'_>) -> Option<Explanation> {
     let delete = delete_at_begin(view)?;
-    let exchanges: Vec<&ExchangeInScene> = exchanges_since(view, delete.time).collect();
-    let mut from_last = exchanges.iter().rev();
-    let made = from_last.find(|exchange| exchange.made != MadeByExchange::Nothing);
-    let explanation = of_delete(view, ExplanationCause::BreakBeforeMake, delete);
+    let exchanges = || exchanges_since(view, delete.time);
+    let made = exchanges().filter(|exchange| exchange.made != MadeByExchange::Nothing);
+    let made = made.last();
     Some(Explanation {
-        exchange: Some(made.or(exchanges.first())?.index),
+        exchange: Some(made.or(exchanges().next())?.index),
         seconds: made.map(|exchange| exchange.end.seconds_since(delete.time)),
-        ..explanation
+        ..of_delete(view, ExplanationCause::BreakBeforeMake, delete)
     })
 }
 

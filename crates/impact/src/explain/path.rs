@@ -238,9 +238,7 @@ pub(super) fn esp_silent(view: &OutageView<'_>) -> Option<Explanation> {
         return Some(of_one_sa(view, silence));
     }
     let outage = view.outage;
-    let is_silent = |side: &&SilencesOfSide| {
-        view.fills_half(side.no_esp) && (!view.fills_half(side.nothing) || view.answers_checks(side))
-    };
+    let is_silent = |side: &&SilencesOfSide| view.fills_half(side.no_esp) && !view.says_nothing(side);
     let [sender, receiver] = &outage.silences;
     let sender = Some(sender)
         .filter(|_| u64::from(outage.undelivered.swallowed) < LEAST_NOT_BY_CHANCE)

@@ -80,44 +80,42 @@ impl<'a> OutageView<'a> {
 
     /// The end that is not this one.
     pub(super) fn other(&self, address: Option<IpAddr>) -> Option<&'a SilencesOfSide> {
-        self.outage
-            .silences
-            .iter()
-            .find(|side| Some(side.side) != address)
+        let mut sides = self.outage.silences.iter();
+        sides.find(|side| Some(side.side) != address)
     }
 
     /// Whether neither ESP nor IKE came from an end for half of the outage.
     pub(super) fn is_silent(&self, address: Option<IpAddr>) -> bool {
-        let [sender, receiver] = &self.outage.silences;
-        let [sender_is, receiver_is] = self.silent_sides();
-        address == Some(sender.side) && sender_is || address == Some(receiver.side) && receiver_is
+        let mut sides = self.outage.silences.iter().zip(self.silent_sides());
+        sides.any(|(side, silent)| silent && Some(side.side) == address)
     }
 
     /// Whether neither ESP nor IKE came from the sender of the data, and from its receiver, for half of the outage.
     pub(super) fn silent_sides(&self) -> [bool; 2] {
-        let receiver = &self.outage.silences[1];
-        let receiver = self.fills_half(receiver.nothing) && !self.answers_checks(receiver);
+        let rests = || self.answers_what_comes() && !self.is_receivers_data_silent();
         [
             self.is_sender_silent(),
-            receiver && (!self.answers_what_comes() || self.is_receivers_data_silent()),
+            self.says_nothing(&self.outage.silences[1]) && !rests(),
         ]
     }
 
     fn is_sender_silent(&self) -> bool {
-        let sender = &self.outage.silences[0];
-        self.fills_half(sender.nothing) && !self.waits_for_timer() && !self.answers_checks(sender)
+        self.says_nothing(&self.outage.silences[0]) && !self.waits_for_timer()
+    }
+
+    /// Tells whether nothing comes from an end for half of the outage, and no answers show that it lives.
+    pub(super) fn says_nothing(&self, side: &SilencesOfSide) -> bool {
+        self.fills_half(side.nothing) && !self.answers_checks(side)
     }
 
     /// Tells whether IKE of an end came before its longest silence and behind it while its ESP stayed away, no new SA was made but by a request that was
     /// answered at once, and nothing that was asked of it in that silence went unanswered: it lives, and had nothing to say.
-    pub(super) fn answers_checks(&self, side: &SilencesOfSide) -> bool {
+    fn answers_checks(&self, side: &SilencesOfSide) -> bool {
         let ((begin, end), (stops, back)) = (side.nothing, side.no_esp);
         let inside = stops.plus_nanos(self.near()) < begin && end.plus_nanos(self.near()) < back;
         let mut asked = self.events(&[EventKind::ChecksUnanswered, EventKind::Unanswered], begin..=end);
-        let at_once = |own: &ExchangeInScene| {
-            let waited = own.answered.map(|answered| answered.nanos_since(own.begin));
-            own.made == MadeByExchange::ChildSa && waited.is_some_and(|waited| waited <= self.near())
-        };
+        let at_once =
+            |own: &ExchangeInScene| own.made == MadeByExchange::ChildSa && self.is_answered_at_once(own);
         let mut made = self.exchanges().filter(|own| !at_once(own));
         inside
             && !asked.any(|event| event.by == Some(side.side))
@@ -223,6 +221,14 @@ impl<'a> OutageView<'a> {
     pub(super) fn repeated(&self, exchange: &ExchangeInScene, since: Timestamp) -> Option<&'a Event> {
         let mut late = self.events(&[EventKind::AnsweredLate], since..=exchange.end);
         late.find(|event| event.exchange == Some(exchange.index))
+    }
+
+    /// Tells whether the other side answered an exchange at once.
+    pub(super) fn is_answered_at_once(&self, exchange: &ExchangeInScene) -> bool {
+        let waited = exchange
+            .answered
+            .map(|answered| answered.nanos_since(exchange.begin));
+        waited.is_some_and(|waited| waited <= self.near())
     }
 
     /// The exchange that made an SA.
