@@ -151,12 +151,16 @@ impl RetransmissionQueue {
         if self.fillers.is_empty() {
             return;
         }
-        let first = self.fillers.range(..=start).next_back();
-        let first = first
-            .filter(|(_, sent)| sent.end > start)
-            .map_or(start, |(key, _)| *key);
+        let first = self.first_filler(start);
         let fillers = self.fillers.range_mut(first..end.max(first));
         fillers.map(|(_, sent)| sent).take(MOST_SPANNED).for_each(with);
+    }
+
+    /// The key of the first filler that reaches beyond a number; the number, where none before it does.
+    fn first_filler(&self, start: u64) -> u64 {
+        let before = self.fillers.range(..=start).next_back();
+        let reaches = before.filter(|(_, sent)| sent.end > start);
+        reaches.map_or(start, |(key, _)| *key)
     }
 
     /// Calls `with` for those that lie in a range wholly; each range is asked for once, so that all of it is walked.
@@ -195,10 +199,7 @@ impl RetransmissionQueue {
 
     #[cold]
     fn acknowledge_fillers(&mut self, una: u64, ack: u64, with: impl FnMut(&mut Transmitted)) {
-        let first = self.fillers.range(..una).next_back();
-        let first = first
-            .filter(|(_, sent)| sent.end > una)
-            .map_or(una, |(key, _)| *key);
+        let first = self.first_filler(una);
         let below = self.fillers.range_mut(first..ack.max(first));
         below
             .map(|(_, sent)| sent)
