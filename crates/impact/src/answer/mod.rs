@@ -22,8 +22,8 @@ use crate::explain::{
     told_silent_esp, told_silent_host, told_slow_sa, told_standstill, told_torn_down,
 };
 use rekeyscope_model::analysis::{
-    AccountLine, Analysis, AttemptOutcome, Capture, Event, EventKind, ExchangeKind, Finding, FindingKind,
-    Impact, Ledger, Tunnel,
+    AccountLine, Analysis, Capture, Event, EventKind, ExchangeKind, Finding, FindingKind, Impact, Ledger,
+    Tunnel,
 };
 
 /// Packets in clear are data that goes on from so many on: one StopCCN is none, nor are a few words of a control connection. A finding names
@@ -117,13 +117,7 @@ pub fn told_answer(analysis: &Analysis) -> ToldAnswer<'_> {
     let first = analysis.impact.first();
     let harmless = || first.is_some_and(|headline| headline.verdict.is_harmless());
     disorder(&analysis.capture)
-        .or_else(|| {
-            analysis
-                .findings
-                .iter()
-                .find(|f| goes_on_in_clear(f))
-                .map(Told::Clear)
-        })
+        .or_else(|| clear(analysis).map(Told::Clear))
         .or_else(|| told_login(analysis).map(Told::Login))
         .or_else(|| outages(analysis))
         .or_else(|| told_lost_before(analysis, first?.tunnel).map(Told::LostBefore))
@@ -163,6 +157,10 @@ pub fn goes_on_in_clear(finding: &Finding) -> bool {
     finding.id == FindingKind::CleartextLeak.as_str() && finding.evidence_frames.len() >= GOES_ON
 }
 
+fn clear(analysis: &Analysis) -> Option<&Finding> {
+    analysis.findings.iter().find(|finding| goes_on_in_clear(finding))
+}
+
 fn outages(analysis: &Analysis) -> Option<ToldAnswer<'_>> {
     let told = told_outages(analysis)?;
     let everywhere = told_everywhere(analysis, &told);
@@ -182,16 +180,12 @@ fn no_return(analysis: &Analysis, headline: &Impact) -> Option<ToldNoReturn> {
 /// first of IKEv2, and a Quick Mode that of IKEv1; an exchange that renewed the IKE SA made none.
 fn renewals(analysis: &Analysis) -> usize {
     let made = |tunnel: usize| {
-        let completed = [AttemptOutcome::Completed, AttemptOutcome::CompletedUnused];
         let of_ike = |exchange: Option<usize>| {
-            let mut renewed = analysis
-                .events
-                .iter()
-                .filter(|e| e.kind == EventKind::IkeSaRekeyed);
-            renewed.any(|e| e.exchange == exchange)
+            let mut events = analysis.events.iter();
+            events.any(|e| e.kind == EventKind::IkeSaRekeyed && e.exchange == exchange)
         };
         let own = analysis.attempts_of(tunnel);
-        own.filter(|a| completed.contains(&a.outcome) && !of_ike(a.exchange))
+        own.filter(|a| a.outcome.succeeded() && !of_ike(a.exchange))
             .count()
     };
     let begins = |tunnel: usize| {

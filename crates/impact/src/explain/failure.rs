@@ -62,8 +62,7 @@ fn is_down_before(analysis: &Analysis, outage: &Outage) -> bool {
 
 fn failed_for_good(analysis: &Analysis, tunnel: usize) -> Option<&Attempt> {
     let own: Vec<&Attempt> = analysis.attempts_of(tunnel).collect();
-    let succeeded = [AttemptOutcome::Completed, AttemptOutcome::CompletedUnused];
-    let last = own.iter().rposition(|a| succeeded.contains(&a.outcome));
+    let last = own.iter().rposition(|a| a.outcome.succeeded());
     let mut since = own.into_iter().skip(last.map_or(0, |last| last + 1));
     since.find(|a| a.outcome.failed())
 }

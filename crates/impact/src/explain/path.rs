@@ -211,13 +211,16 @@ pub(super) fn unheard(view: &OutageView<'_>) -> Option<Explanation> {
     let [sender, receiver] = &outage.silences;
     let is_unheard = |outage: &OutageInScene| u64::from(outage.undelivered.unheard) >= LEAST_NOT_BY_CHANCE;
     // Acknowledgements that the other direction's sender did not hear went the way of these packets.
-    let goes_the_way = |other: &&OutageInScene| {
-        let same = (other.tunnel, other.direction) == (outage.tunnel, outage.direction.reverse());
-        same && is_unheard(other) && view.fills_half((other.from, other.to))
+    let goes_the_way = |other: &OutageInScene| {
+        let back = other.direction == outage.direction.reverse();
+        back && is_unheard(other) && view.fills_half((other.from, other.to))
     };
+    let mut others = view.outages_of(outage.tunnel);
     let by_segments = match is_unheard(outage) {
         true => Some(receiver.side),
-        false => view.scene.outages.iter().find(goes_the_way).map(|_| sender.side),
+        false => others
+            .find(|other| goes_the_way(other.outage))
+            .map(|_| sender.side),
     };
     let by_checks = checks.first().and_then(|event| event.by);
     let by = by_segments.or(by_checks)?;

@@ -18,12 +18,8 @@ pub(super) fn learnt_limit(view: &OutageView<'_>, mut explanation: Explanation) 
     let opposite = view.sa(place).and_then(|sa| sa.opposite);
     let own = StopPoint::of(view);
     let others: Vec<StopPoint> = view
-        .scene
-        .outages
-        .iter()
-        .filter(|other| other.tunnel == view.outage.tunnel && other.sa != Some(place) && other.sa != opposite)
-        .map(|outage| OutageView { outage, ..*view })
-        .filter(|other| other.stopped_on_its_sa())
+        .outages_of(view.outage.tunnel)
+        .filter(|other| ![Some(place), opposite].contains(&other.outage.sa) && other.stopped_on_its_sa())
         .map(|other| StopPoint::of(&other))
         .collect();
     let alike = |of: fn(&StopPoint) -> Option<f64>| {

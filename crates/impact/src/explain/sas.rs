@@ -278,15 +278,10 @@ pub(super) fn limit_reached(view: &OutageView<'_>) -> Option<Explanation> {
     if renewal.is_some() && learnt.limit_seconds.take().is_some() {
         learnt.count = learnt.count.filter(|_| learnt.limit_kilobytes.is_some());
     }
-    let is_learnt = learnt
-        .limit_kilobytes
-        .or(learnt.limit_seconds)
-        .or(learnt.limit_packets)
-        .is_some();
     let certainty = match told {
         _ if was_read => Certainty::Read,
         Some(event) => event.known,
-        None if is_learnt => Certainty::Inferred,
+        None if learnt.has_limit() => Certainty::Inferred,
         None if renewal.is_some()
             && u64::from(view.outage.undelivered.swallowed) >= LEAST_NOT_BY_CHANCE
             && !is_below_read_limits(view) =>
@@ -536,12 +531,8 @@ pub(super) fn by_turns(view: &OutageView<'_>) -> Option<Explanation> {
         return Some(networks);
     }
     let (silent, new) = goes_over(view)?;
-    let others = view
-        .scene
-        .outages
-        .iter()
-        .filter(|other| other.tunnel == new.tunnel);
-    let mut back = others.filter_map(|outage| goes_over(&OutageView { outage, ..*view }));
+    let others = view.outages_of(new.tunnel);
+    let mut back = others.filter_map(|other| goes_over(&other));
     back.find(|(side, sa)| side.side == silent.side && sa.tunnel == view.outage.tunnel)?;
     let hosts = |sa: &SaInScene| sa.inner.iter().map(|ends| ends.1).collect::<Vec<IpAddr>>();
     let mut own = view.sas_towards(view.direction_of(silent));

@@ -40,7 +40,7 @@ pub fn variant(analysis: &Analysis, time: &ExplainedTime<'_>) -> Option<&'static
         {
             Some("same-address")
         }
-        Cause::LimitReached if !has_limit(explanation) => Some("limit-late"),
+        Cause::LimitReached if !explanation.has_limit() => Some("limit-late"),
         Cause::LimitReached if explanation.certainty == Certainty::Read => Some("limit-read"),
         Cause::L2tpClosed if was_silent_meanwhile(analysis, explanation) => Some("l2tp-broken-line"),
         Cause::L2tpClosed if shows(EventKind::EchoUnanswered) => Some("l2tp-unanswered"),
@@ -67,7 +67,7 @@ pub fn variant(analysis: &Analysis, time: &ExplainedTime<'_>) -> Option<&'static
         Cause::Deleted if shows(EventKind::OtherTunnel) => Some("deleted-replaced"),
         Cause::Deleted if exchange.is_some() => Some("deleted-elsewhere"),
         Cause::BreakBeforeMake if asks_behind_delete(analysis, explanation) != AsksBehindDelete::Deleter => {
-            match has_limit(explanation) {
+            match explanation.has_limit() {
                 false => Some("deleted-and-made-anew"),
                 true => (!is(EventKind::ChildDeleted)).then_some("deleted-at-limit"),
             }
@@ -216,11 +216,6 @@ fn was_silent_meanwhile(analysis: &Analysis, explanation: &Explanation) -> bool 
 
 fn is_without_ike(analysis: &Analysis) -> bool {
     analysis.capture.ike_packets == 0
-}
-
-fn has_limit(explanation: &Explanation) -> bool {
-    let by_use = explanation.limit_packets.or(explanation.limit_kilobytes);
-    by_use.or(explanation.limit_seconds).is_some()
 }
 
 /// The words of a new SA on which what was sent is lost.

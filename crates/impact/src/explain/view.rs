@@ -124,14 +124,20 @@ impl<'a> OutageView<'a> {
 
     /// Whether the receiver had data of its own to send, and fell silent with it at the same time.
     fn is_receivers_data_silent(&self) -> bool {
-        let (tunnel, back) = (self.outage.tunnel, self.outage.direction.reverse());
-        let mut others = self.scene.outages.iter();
-        others.any(|outage| {
-            let own = OutageView { outage, ..*self };
-            (outage.tunnel, outage.direction) == (tunnel, back)
+        let back = self.outage.direction.reverse();
+        let mut others = self.outages_of(self.outage.tunnel);
+        others.any(|own| {
+            own.outage.direction == back
                 && own.fills_half((self.outage.from, self.outage.to))
                 && own.is_sender_silent()
         })
+    }
+
+    /// The outages of a tunnel, each with the same scene.
+    pub(super) fn outages_of(&self, tunnel: usize) -> impl Iterator<Item = OutageView<'a>> {
+        let scene = self.scene;
+        let own = scene.outages.iter().filter(move |outage| outage.tunnel == tunnel);
+        own.map(move |outage| OutageView { scene, outage })
     }
 
     /// Tells whether the receiver was silent only because nothing was sent to it that it did not answer soon. Beside it the

@@ -108,6 +108,12 @@ impl Explanation {
         }
     }
 
+    /// Tells whether a limit is known that the SA had reached.
+    pub fn has_limit(&self) -> bool {
+        let by_use = self.limit_packets.or(self.limit_kilobytes);
+        by_use.or(self.limit_seconds).is_some()
+    }
+
     /// An explanation with its cause, and nothing else yet.
     pub fn of(cause: ExplanationCause, certainty: Certainty) -> Explanation {
         Explanation {

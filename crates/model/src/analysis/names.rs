@@ -589,6 +589,11 @@ impl EventKind {
 }
 
 impl AttemptOutcome {
+    /// An SA came of it, whether or not packets use it.
+    pub fn succeeded(self) -> bool {
+        matches!(self, AttemptOutcome::Completed | AttemptOutcome::CompletedUnused)
+    }
+
     /// No SA came of it that carries packets, and the capture was long enough to tell.
     pub fn failed(self) -> bool {
         matches!(self, AttemptOutcome::Refused | AttemptOutcome::Unanswered)

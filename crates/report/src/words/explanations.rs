@@ -350,9 +350,7 @@ impl<'a> Explained<'a> {
 
     fn limit(&self) -> Option<String> {
         let t = self.t();
-        let kinds: [fn(&Explanation) -> Option<u64>; 3] =
-            [|e| e.limit_packets, |e| e.limit_kilobytes, |e| e.limit_seconds];
-        let has_its_own = kinds.iter().any(|of| of(self.time.explanation).is_some());
+        let has_its_own = self.time.explanation.has_limit();
         let spread = |of: fn(&Explanation) -> Option<u64>| {
             // Others that ended alike in another measure do not tell the limit of this one.
             let is_its = !has_its_own || of(self.time.explanation).is_some();
