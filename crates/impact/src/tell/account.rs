@@ -65,8 +65,8 @@ pub fn in_brief(account: &Account) -> Option<AccountInBrief<'_>> {
     }
     Some(AccountInBrief {
         lead: Message::new(id)
-            .with("seconds", amount(account.seconds, account.seconds))
-            .with("lost", amount(account.lost_seconds, account.lost_seconds))
+            .with("seconds", amount_alone(account.seconds))
+            .with("lost", amount_alone(account.lost_seconds))
             .with("share", percent(LEAST_SHARE))
             .with("than", than(account)),
         by_loss,
@@ -110,9 +110,14 @@ pub(crate) fn gap_sentence(gap: &AccountGap, own: &Account) -> Said {
         beyond_own: false,
     };
     names(Message::new("account-gap"))
-        .with("gap", amount(whole, whole))
+        .with("gap", amount_alone(whole))
         .with("parts", parts.said("account-part-less"))
         .into()
+}
+
+/// An amount beside no other one.
+pub fn amount_alone(s: f64) -> String {
+    amount(s, s)
 }
 
 /// `24 s`, `1.3 s`; `0.14 s` and `14 ms` where the `whole` is smaller than a second.
@@ -171,7 +176,7 @@ fn whole(account: &Account) -> Message {
             ..AccountParts::new(account, lost_in_all(account), |line| line.lost_seconds)
         };
         return Message::new("account-lost")
-            .with("lost", amount(lost, lost))
+            .with("lost", amount_alone(lost))
             .with("than", than(account))
             .with("parts", of.said("account-part-won-back"));
     }
@@ -182,7 +187,7 @@ fn whole(account: &Account) -> Message {
     };
     message
         .with("than", than(account))
-        .with("seconds", amount(account.seconds, account.seconds))
+        .with("seconds", amount_alone(account.seconds))
         .with("parts", of.said("account-part-won-back"))
 }
 

@@ -2,7 +2,7 @@
 
 use super::judged_direction::JudgedDirection;
 use super::limits::LEAST_SHARE;
-use crate::tell::account::amount;
+use crate::tell::account::amount_alone;
 use crate::tell::words::{explained, interval, percent, rate, seconds, volume};
 use rekeyscope_model::analysis::{Counted, Direction, Estimate, Ledger, LedgerBasis, LedgerRekey, Verdict};
 use rekeyscope_model::text::{Arg, Message};
@@ -103,13 +103,13 @@ impl LedgerWords<'_> {
             true => "verdict-at-least",
             false => "verdict-just",
         };
-        let cost = Message::new(sure).with("cost", amount(ledger.cost_seconds, ledger.cost_seconds));
+        let cost = Message::new(sure).with("cost", amount_alone(ledger.cost_seconds));
         about(self.of, id)
             .with("hurt", hurt)
             .with("used", self.of.observed.len().max(ledger.rekeys.len()))
             .with("silence", lengths(&silent))
             .with("cost", cost)
-            .with("transfer", amount(ledger.seconds, ledger.seconds))
+            .with("transfer", amount_alone(ledger.seconds))
             .with("share", percent(ledger.share))
     }
 
@@ -133,7 +133,7 @@ impl LedgerWords<'_> {
         let slow = self.ledger.slow.as_ref().filter(|slow| !slow.rekeys.is_empty())?;
         (!self.silent().is_empty()).then(|| {
             Message::new("note-slow")
-                .with("cost", amount(slow.cost_seconds, slow.cost_seconds))
+                .with("cost", amount_alone(slow.cost_seconds))
                 .with("rekeys", slow.rekeys.len())
         })
     }

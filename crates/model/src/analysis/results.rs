@@ -71,7 +71,7 @@ plain_data! {
         pub why: String,
         /// Third line: the remedy; backticks set off what is typed.
         #[serde(rename = "do")]
-        pub remedy: String,
+        pub change: String,
     }
     /// The verdict on one tunnel and direction. The cost of rekeys stands in `ledger`.
     pub struct Impact {

@@ -3,7 +3,6 @@
 mod capture;
 mod client;
 mod cost;
-mod lines;
 mod loss;
 mod orphan;
 mod outage;
@@ -13,12 +12,13 @@ mod set_up;
 mod slow_sa;
 mod standstill;
 
-pub(crate) use lines::Answer;
+/// The three lines that everyone reads; line 1 is one of 80 columns in English.
+pub(crate) use rekeyscope_model::analysis::AnswerLines as Answer;
 
 use crate::words::focus::Focus;
 use rekeyscope_impact::answer::ToldAnswer;
 use rekeyscope_impact::explain::share_of_transfer;
-use rekeyscope_model::analysis::{AccountLabel, Analysis, AnswerLines, ExplanationCause, Outage, Verdict};
+use rekeyscope_model::analysis::{AccountLabel, Analysis, ExplanationCause, Outage, Verdict};
 use rekeyscope_model::text::{Language, Message, Said};
 
 /// The answer of a document. Of several clients the one that it speaks of is named.
@@ -108,13 +108,8 @@ pub(crate) fn question(focus: &Focus) -> String {
 }
 
 /// The three lines of a document in English, as the document keeps them for those who read JSON.
-pub fn answer_lines(analysis: &Analysis) -> AnswerLines {
-    let answer = answer(&Focus::new(analysis, Language::English));
-    AnswerLines {
-        headline: answer.headline,
-        why: answer.why,
-        remedy: answer.change,
-    }
+pub fn answer_lines(analysis: &Analysis) -> Answer {
+    answer(&Focus::new(analysis, Language::English))
 }
 
 /// Line 1 in every language, and the tunnel that it speaks of, for lines that are said without the document.

@@ -40,6 +40,11 @@ pub(crate) fn ends_and_up(t: &Catalogue, tunnel: &Tunnel) -> String {
     fill!(t, "ends-and-up", ends = ends(t, tunnel))
 }
 
+/// `upload` (to the gateway) or `download`, inside a sentence.
+pub(crate) fn upload_or_download(t: &Catalogue, direction: Direction) -> String {
+    t.word(direction.pick("verdict-upload", "verdict-download"))
+}
+
 /// ESP in UDP, or plain: a NAT lies between the ends only where ESP goes in UDP (RFC 3948), with a mapping that it may forget.
 pub(crate) fn esp(tunnel: &Tunnel) -> &'static str {
     match tunnel.encapsulation {

@@ -1,6 +1,6 @@
 //! The three lines about the file itself: its packets stand in no order of time, or went in clear.
 
-use crate::words::answer::lines::Answer;
+use crate::words::answer::Answer;
 use crate::words::clean;
 use crate::words::focus::Focus;
 use crate::words::format;

@@ -1,11 +1,12 @@
 //! The three lines of what rekeys cost, or of a document without a transfer.
 
-use crate::words::answer::lines::Answer;
+use crate::words::answer::Answer;
 use crate::words::answer::{reasons, remedy};
+use crate::words::ends::upload_or_download;
 use crate::words::focus::Focus;
 use crate::words::{clean, format, lost_to};
 use rekeyscope_impact::answer::ToldCost;
-use rekeyscope_impact::tell::account::amount;
+use rekeyscope_impact::tell::account::amount_alone;
 use rekeyscope_model::analysis::{AccountLine, Impact, Ledger, Verdict};
 
 /// The answer of what rekeys cost.
@@ -25,10 +26,8 @@ pub(super) fn of_cost(focus: &Focus, told: &ToldCost<'_>) -> Answer {
 fn lost_more(focus: &Focus, headline: &Impact, (line, ledger): (&AccountLine, &Ledger)) -> String {
     let t = focus.t;
     let (hurt, used) = (headline.rekeys_hurt.len(), headline.rekeys_used);
-    let direction = t.word(headline.direction.pick("verdict-upload", "verdict-download"));
-    let seconds = |seconds: f64| amount(seconds, seconds);
-    let (lost, cost) = (seconds(line.lost_seconds), seconds(ledger.cost_seconds));
-    let transfer = seconds(ledger.seconds);
+    let direction = upload_or_download(t, headline.direction);
+    let [lost, cost, transfer] = [line.lost_seconds, ledger.cost_seconds, ledger.seconds].map(amount_alone);
     let to = lost_to(t, line.label);
     let rekeys = match headline.verdict {
         Verdict::NoRekeys => "none",

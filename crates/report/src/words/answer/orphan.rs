@@ -1,7 +1,7 @@
 //! The three lines where a renewal failed and no outage is seen: an SA ended without a successor, and no key shows its traffic, or nothing
 //! that was sent then shows it.
 
-use crate::words::answer::lines::Answer;
+use crate::words::answer::Answer;
 use crate::words::answer::remedy::of_attempt;
 use crate::words::ends::side;
 use crate::words::explanations::Explained;

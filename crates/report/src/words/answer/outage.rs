@@ -1,6 +1,6 @@
 //! The three lines where an outage cost most, or has not ended.
 
-use crate::words::answer::lines::Answer;
+use crate::words::answer::Answer;
 use crate::words::answer::reasons::of_one_way;
 use crate::words::explanations::Explained;
 use crate::words::focus::Focus;

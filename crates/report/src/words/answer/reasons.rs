@@ -7,7 +7,7 @@ use crate::words::lengths::moment;
 use crate::words::{self, account_label, clean, format, loss_label};
 use rekeyscope_impact::answer::{BrokenPackets, LoneWay, Reason};
 use rekeyscope_impact::explain::{ToldNoReturn, ToldQueue};
-use rekeyscope_impact::tell::account::{amount, lost_in_all};
+use rekeyscope_impact::tell::account::{amount, amount_alone, lost_in_all};
 use rekeyscope_model::analysis::{Account, AccountLabel, AccountLine, KeysFit, Ledger};
 
 pub(super) fn why(focus: &Focus, reasons: &[Reason<'_>]) -> String {
@@ -43,7 +43,6 @@ pub(super) fn queue_at(focus: &Focus, queue: &ToldQueue) -> (&'static str, Strin
 /// A reason, which begins with a small letter.
 fn one(focus: &Focus, reason: &Reason<'_>) -> String {
     let t = focus.t;
-    let seconds = |seconds: f64| amount(seconds, seconds);
     match reason {
         Reason::Lost(account, line, beside) => lost(focus, account, line, *beside),
         Reason::Rate {
@@ -82,7 +81,7 @@ fn one(focus: &Focus, reason: &Reason<'_>) -> String {
             fill!(t, "why-rekeys", text)
         }
         Reason::SlowReturn(silent, cost) => {
-            let (silent, cost) = (format::seconds(*silent), seconds(*cost));
+            let (silent, cost) = (format::seconds(*silent), amount_alone(*cost));
             fill!(t, "why-slow-return", silent, cost)
         }
         Reason::More(line, idle) => more(focus, line, *idle),
@@ -145,8 +144,8 @@ fn lost(focus: &Focus, account: &Account, line: &AccountLine, as_much: Option<&A
     fill!(
         t,
         id,
-        lost = amount(lost, lost),
-        whole = amount(account.seconds, account.seconds),
+        lost = amount_alone(lost),
+        whole = amount_alone(account.seconds),
         label = loss_label(t, line.label),
         seconds = amount(line.lost_seconds, lost),
         share = share(line),
@@ -159,12 +158,11 @@ fn lost(focus: &Focus, account: &Account, line: &AccountLine, as_much: Option<&A
 /// The line that a transfer lost more to than to its rekeys, and the sender that had nothing to send for longer still.
 fn more(focus: &Focus, line: &AccountLine, idle: Option<(&AccountLine, &Ledger)>) -> String {
     let t = focus.t;
-    let seconds = |seconds: f64| amount(seconds, seconds);
     let label = account_label(t, line.label);
-    let more = fill!(t, "why-more", label, seconds = seconds(line.lost_seconds));
+    let more = fill!(t, "why-more", label, seconds = amount_alone(line.lost_seconds));
     let idle = idle.map(|(idle, ledger)| {
-        let whole = seconds(ledger.seconds);
-        let said = fill!(t, "why-idle", seconds = seconds(idle.lost_seconds), whole);
+        let (seconds, whole) = (amount_alone(idle.lost_seconds), amount_alone(ledger.seconds));
+        let said = fill!(t, "why-idle", seconds, whole);
         format::capitalised(&said)
     });
     t.sentences(&Vec::from_iter(std::iter::once(more).chain(idle)))

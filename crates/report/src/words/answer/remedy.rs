@@ -7,7 +7,7 @@ use crate::words::explanations::Explained;
 use crate::words::focus::Focus;
 use crate::words::{format, loss_label};
 use rekeyscope_impact::answer::{BrokenPackets, Cure, CureOf, LongerLifetime, Remedy};
-use rekeyscope_impact::tell::account::amount;
+use rekeyscope_impact::tell::account::amount_alone;
 use rekeyscope_model::analysis::{Attempt, AttemptOutcome};
 
 pub(super) fn change(focus: &Focus, remedy: &Remedy<'_>) -> String {
@@ -27,7 +27,7 @@ pub(super) fn change(focus: &Focus, remedy: &Remedy<'_>) -> String {
         Remedy::Other(cure) => about(focus, cure, true),
         Remedy::NotRekeys(cure, cost) => {
             let other = format::capitalised(&about(focus, cure, true));
-            fill!(t, "do-not-rekeys", seconds = amount(*cost, *cost), other)
+            fill!(t, "do-not-rekeys", seconds = amount_alone(*cost), other)
         }
         Remedy::Both([first, second]) => {
             let second = format::capitalised(&about(focus, second, false));
@@ -51,7 +51,7 @@ fn expected(focus: &Focus, cure: &Cure<'_>, part: Option<&str>) -> String {
 
 /// A cure with what it is about, and what that cost; `alone` where no other cure stands beside it.
 fn about(focus: &Focus, cure: &Cure<'_>, alone: bool) -> String {
-    let (label, seconds) = (loss_label(focus.t, cure.lost.0), amount(cure.lost.1, cure.lost.1));
+    let (label, seconds) = (loss_label(focus.t, cure.lost.0), amount_alone(cure.lost.1));
     let text = expected(focus, cure, (!alone).then_some(label.as_str()));
     fill!(focus.t, "do-about", label, seconds, text)
 }

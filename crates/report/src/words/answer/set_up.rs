@@ -1,6 +1,6 @@
 //! The three lines where no tunnel came up, or a login inside it was refused.
 
-use crate::words::answer::lines::Answer;
+use crate::words::answer::Answer;
 use crate::words::clean;
 use crate::words::ends::side;
 use crate::words::exchange_name;

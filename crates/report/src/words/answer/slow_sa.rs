@@ -1,12 +1,12 @@
 //! The three lines where one SA is slower than its neighbours.
 
-use crate::words::answer::lines::Answer;
-use crate::words::ends::side;
+use crate::words::answer::Answer;
+use crate::words::ends::{side, upload_or_download};
 use crate::words::focus::Focus;
 use crate::words::format;
 use crate::words::lengths::moment;
 use rekeyscope_impact::explain::ToldSlowSa;
-use rekeyscope_impact::tell::account::amount;
+use rekeyscope_impact::tell::account::amount_alone;
 use rekeyscope_model::analysis::Impact;
 
 /// The answer where a transfer was slow on one SA alone.
@@ -31,8 +31,8 @@ pub(super) fn of_slow_sa(focus: &Focus, told: &ToldSlowSa<'_>, headline: &Impact
             delays = format::yes(told.delays_ms.is_some()),
             delay,
             usual,
-            direction = t.word(direction.pick("verdict-upload", "verdict-download")),
-            lost = amount(told.lost_seconds, told.lost_seconds)
+            direction = upload_or_download(t, direction),
+            lost = amount_alone(told.lost_seconds)
         ),
         change: fill!(t, "do-slow-sa", who = side(t, Some(tunnel), busy)),
     })

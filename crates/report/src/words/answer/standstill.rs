@@ -1,9 +1,9 @@
 //! The three lines where no outage and no cost is seen, but something that explains one: ESP of one side that never came or stopped, an end
 //! that its peer did not follow, renewals that delete first, a transfer that stood still.
 
-use crate::words::answer::lines::Answer;
+use crate::words::answer::Answer;
 use crate::words::answer::reasons::{no_return_by, of_one_way};
-use crate::words::ends::{esp, side};
+use crate::words::ends::{esp, side, upload_or_download};
 use crate::words::events::{places, probably};
 use crate::words::explanations::Explained;
 use crate::words::focus::Focus;
@@ -208,7 +208,7 @@ pub(super) fn of_cut_off(focus: &Focus, delete: &Event, headline: &Impact) -> An
 pub(super) fn of_standstill(focus: &Focus, told: &ToldStandstill, headline: &Impact) -> Answer {
     let (t, analysis) = (focus.t, focus.analysis);
     let (start, end) = told.stood;
-    let direction = t.word(headline.direction.pick("verdict-upload", "verdict-download"));
+    let direction = upload_or_download(t, headline.direction);
     let (from, seconds) = (moment(focus, start), format::seconds(end.seconds_since(start)));
     let is_read = analysis.keys_fit() == KeysFit::Some;
     let until = match told.checks {
