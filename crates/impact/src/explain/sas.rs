@@ -398,13 +398,7 @@ pub(super) fn one_sided(view: &OutageView<'_>) -> Option<Explanation> {
 fn in_sa_of_others(view: &OutageView<'_>) -> Option<Explanation> {
     let outage = view.outage;
     let (host, _) = outage.inner?;
-    let lost_on = |place: usize| {
-        let lost = outage.swallowed_packets.iter();
-        lost.filter(move |packet| packet.sa == place)
-    };
-    let mut own = view.own_sas();
-    let (place, shared) =
-        own.find(|(place, sa)| sa.direction == outage.direction && are_half(view, lost_on(*place).count()))?;
+    let (place, shared) = sa_of_the_lost(view)?;
     let back = || {
         view.scene.sas.iter().filter(|sa| {
             let meanwhile = sa
@@ -426,9 +420,16 @@ fn in_sa_of_others(view: &OutageView<'_>) -> Option<Explanation> {
         .then(|| Explanation {
             by: Some(outage.silences[0].side),
             count: Some(outage.undelivered.swallowed.into()),
-            frames: Vec::from_iter(lost_on(place).map(|packet| packet.frame)),
+            frames: Vec::from_iter(lost_on(view, place).map(|packet| packet.frame)),
             ..Explanation::of(ExplanationCause::OneSided, Certainty::Proven)
         })
+}
+
+/// The SA of half of what was lost.
+fn sa_of_the_lost<'a>(view: &OutageView<'a>) -> Option<(usize, &'a SaInScene)> {
+    view.placed_sas().find(|(place, sa)| {
+        sa.direction == view.outage.direction && are_half(view, lost_on(view, *place).count())
+    })
 }
 
 fn told_one_sided(view: &OutageView<'_>) -> Option<Explanation> {
@@ -445,9 +446,7 @@ fn told_one_sided(view: &OutageView<'_>) -> Option<Explanation> {
 /// on upon an older one alone, or went over to a newer one so long before the last of them.
 fn lost_while_another_goes_on(view: &OutageView<'_>) -> Option<Explanation> {
     let outage = view.outage;
-    let (place, sa) = view.placed_sas().find(|(place, sa)| {
-        sa.direction == outage.direction && are_half(view, lost_on(view, *place).count())
-    })?;
+    let (place, sa) = sa_of_the_lost(view)?;
     let first = lost_on(view, place).map(|packet| packet.time).min()?;
     let (began, last) = sa.used?;
     let lasts = outage.to.nanos_since(first) > DELETE_OF_A_REKEY && view.fills_half((first, outage.to));
