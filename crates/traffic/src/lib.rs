@@ -51,7 +51,7 @@ pub use crate::sealed::{SealedLine, SealedPacket, SealedTraffic};
 pub use crate::segment::{Acknowledgement, ConnectionId, Fate, PairId, Segment, SegmentKind, Settlement};
 pub use crate::table::Ranges;
 pub use crate::tcp::{
-    Handshake, INITIAL_RTO, INITIAL_WINDOW, LARGEST_WINDOW_SCALE, LEAST_TIMEOUT, LONGEST_ACK_DELAY,
-    RttEstimator, doubled_timer,
+    DEFAULT_MSS, Handshake, INITIAL_RTO, INITIAL_WINDOW, LARGEST_WINDOW_SCALE, LEAST_TIMEOUT,
+    LONGEST_ACK_DELAY, RttEstimator, doubled_timer,
 };
 pub use crate::tracker::{BESIDE_RECEIVER, Preview, SenderState, Tap, Tracker};

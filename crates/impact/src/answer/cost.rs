@@ -56,7 +56,10 @@ impl<'a> Cost<'a> {
 
     /// The line that the answer begins with.
     pub(super) fn leads(&self) -> Option<&'a AccountLine> {
-        self.more().filter(|line| leads(line, self.headline))
+        self.more().filter(|line| {
+            self.account
+                .is_some_and(|account| leads(account, line, self.headline))
+        })
     }
 
     /// The line to which the transfer lost as much as to the one that it lost most to. Both can be changed.

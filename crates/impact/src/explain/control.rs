@@ -66,8 +66,11 @@ pub(super) fn collision(view: &OutageView<'_>) -> Option<Explanation> {
         .filter(|event| delete_crossed(view, event).is_none())
         .collect();
     let (first, others) = both.split_first()?;
+    let mut silences = view.events(&[EventKind::EspSilent], since..=*view.beside_begin().end());
     Some(Explanation {
-        by: None,
+        by: silences
+            .find(|silence| view.lasts_half(silence))
+            .and_then(|silence| silence.by),
         ..by_events(ExplanationCause::Collision, first, others)
     })
 }

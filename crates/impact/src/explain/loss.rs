@@ -64,13 +64,17 @@ pub fn share_of_transfer(line: &AccountLine, ledger: &Ledger) -> f64 {
     line.lost_seconds / ledger.seconds
 }
 
-/// Tells whether the answer begins with this loss: beside rekeys that do no harm, where the transfer took twice as long for it.
-pub fn leads(line: &AccountLine, headline: &Impact) -> bool {
-    let transfer = headline.transfer.as_ref();
-    let took_most = || transfer.is_some_and(|transfer| 2.0 * line.lost_seconds > transfer.duration_s);
-    match (cost_row(line.label).beside_rekeys, headline.verdict) {
+/// Tells whether the answer begins with this loss: beside rekeys that do no harm, where the transfer took twice as long for what can be changed.
+pub fn leads(account: &Account, line: &AccountLine, headline: &Impact) -> bool {
+    let beside_rekeys = |line: &AccountLine| cost_row(line.label).beside_rekeys;
+    let of_faults = account
+        .labels
+        .iter()
+        .filter(|line| beside_rekeys(line) != BesideRekeys::Usual);
+    let lost: f64 = of_faults.map(|line| line.lost_seconds).sum();
+    match (beside_rekeys(line), headline.verdict) {
         (BesideRekeys::Usual, _) => false,
-        (_, verdict) if verdict.is_harmless() => took_most(),
+        (_, verdict) if verdict.is_harmless() => 2.0 * lost > account.seconds,
         (BesideRekeys::Leads, verdict) => matches!(verdict, Verdict::Some | Verdict::Shown),
         (BesideRekeys::Follows, verdict) => verdict == Verdict::Some,
     }

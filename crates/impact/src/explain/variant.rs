@@ -40,6 +40,7 @@ pub fn variant(analysis: &Analysis, time: &ExplainedTime<'_>) -> Option<&'static
         {
             Some("same-address")
         }
+        Cause::Collision if explanation.by.is_some() => Some("collision-silent"),
         Cause::LimitReached if !explanation.has_limit() => Some("limit-late"),
         Cause::LimitReached if explanation.certainty == Certainty::Read => Some("limit-read"),
         Cause::L2tpClosed if was_silent_meanwhile(analysis, explanation) => Some("l2tp-broken-line"),

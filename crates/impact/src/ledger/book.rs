@@ -11,13 +11,11 @@ use super::spans::{joined, meets, nanos, without};
 use super::undisturbed::{RateSamples, UsualRates, undisturbed};
 use rekeyscope_model::analysis::LedgerWhy;
 use rekeyscope_model::time::{NANOS_PER_SECOND, Timestamp};
-use rekeyscope_traffic::TransmissionRun;
+use rekeyscope_traffic::{DEFAULT_MSS, TransmissionRun};
 use std::collections::BTreeMap;
 
 /// Most rounds in which ends of intervals and the rates without them, which depend on each other, are computed by turns.
 const ROUNDS: usize = 4;
-/// Payload of the smallest segment that a sender with enough to send makes, bytes: hosts have to take 576 bytes (RFC 9293 §3.7.1).
-const LEAST_SEGMENT: f64 = 536.0;
 
 /// A stretch of the transfer that a rekey or a failure owns.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -318,7 +316,7 @@ impl Drafts<'_> {
     /// Whether the sender had something to send: it then sends a segment for each retransmission timeout at least, and for long enough to
     /// have a rate.
     fn is_transfer(&self, nanos: i64) -> bool {
-        let least = LEAST_SEGMENT * NANOS_PER_SECOND as f64 / self.times.timeout as f64;
+        let least = f64::from(DEFAULT_MSS) * NANOS_PER_SECOND as f64 / self.times.timeout as f64;
         nanos >= self.times.rate_within && self.usual >= least
     }
 

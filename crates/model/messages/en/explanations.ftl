@@ -231,6 +231,7 @@ explains-answered-late = a request for a new SA was sent { $count } times before
 explains-ike-fragments = of a large IKE message only some fragments came, so it could not be answered.
 explains-answer-lost = a message of the renewal was sent again although its answer is in this capture: that answer did not reach the sender in time.
 explains-collision = each side asked for a new SA before the other had answered, and they did not keep the same one.
+explains-collision-silent = each side asked for a new SA before the other had answered. After that no ESP of { $who } came, and its IKE did: it probably has no SA to send on.
 explains-limit-read = { $stated ->
     [yes] data stopped when the SA had reached { $limit }, its lifetime by { $source }.
    *[no] data stopped when the SA had reached the negotiated { $limit }.
@@ -458,6 +459,7 @@ cure-ike-fragments = switch IKE fragmentation on at both ends (strongSwan: `frag
 cure-given-up-away = find why nothing came from { $who } (its line, Wi-Fi, sleep). Let { $other } wait longer before it gives up (strongSwan: `retransmit_tries`, libreswan: `retransmit-timeout`), and { $who } check as well, so that it dials again by itself; until then: reconnect. The rekeys are not the cause.
 cure-given-up = find what drops checks (INFORMATIONAL, UDP 500 and 4500) or the answers of { $who } to them; a dead peer detection that waits longer (strongSwan: `retransmit_tries`) only hides it. The log of { $who } tells whether it restarted.
 cure-collision = let one side alone renew, with limits well below the other's, and keep random margins.
+cure-collision-silent = let one side alone renew, with limits well below the other's, and update { $who }, which did not take the SA of the other side into use. Until then: clear the SA at { $who }.
 cure-limit-reached = { $by ->
     [packets] let { $who } renew earlier, or raise the limit of { $limit } (strongSwan: `rekey_packets` further below `life_packets`): a whole exchange must pass between the two.
    *[volume] give { $who }, which renews, limits below those of the other side, and let it begin well before them (strongSwan: `rekey_bytes` below `life_bytes`, `rekey_time` below `life_time`): a whole exchange must fit in between.

@@ -210,6 +210,7 @@ explains-answered-late = 新しい SA の要求が { $count } 回送られ、{ $
 explains-ike-fragments = 大きな IKE メッセージのフラグメントが一部しか届かなかったため、応答できませんでした。
 explains-answer-lost = 応答はこのキャプチャにあるのに、リキーのメッセージが再送されています。その応答が送信側に間に合っていません。
 explains-collision = 相手の応答より先に両側が新しい SA を要求し、残した SA が一致しませんでした。
+explains-collision-silent = 相手の応答を受け取る前に両側が新しい SA を要求しました。その後{ $who }の ESP は来ず、IKE は来ています。{ $who }には送信に使う SA がないと推定されます。
 explains-limit-read = { $stated ->
     [yes] SA が { $source } に記載された寿命（{ $limit }）に達したところでデータが止まりました。
    *[no] SA がネゴシエートされた寿命（{ $limit }）に達したところでデータが止まりました。
@@ -416,6 +417,7 @@ cure-ike-fragments = 両側で IKE フラグメンテーションを有効にす
 cure-given-up-away = { $who }からの通信が止まった理由（回線、Wi-Fi、スリープ）を調べてください。{ $other }では DPD のタイムアウトを延ばし（strongSwan: `retransmit_tries`、libreswan: `retransmit-timeout`）、{ $who }からも生存確認を行って自動でつなぎ直すようにしてください。応急処置はつなぎ直しです。リキーは原因ではありません。
 cure-given-up = 生存確認（INFORMATIONAL、UDP 500 と 4500）か{ $who }の応答が失われる箇所を探してください。DPD のタイムアウトを延ばしても（strongSwan: `retransmit_tries`）、問題が隠れるだけです。再起動したかどうかは{ $who }のログで分かります。
 cure-collision = リキーを片側だけが行うように寿命に十分な差をつけ、リキー時刻のランダムなずれは残してください。
+cure-collision-silent = 片側だけが更新するように寿命に差をつけ、相手側の SA を使わなかった{ $who }を更新してください。それまでは{ $who }で SA をクリアしてください。
 cure-limit-reached = { $by ->
     [packets] { $who }が早めに更新するか、SA の上限（{ $limit }）を増やしてください（strongSwan: `rekey_packets` を `life_packets` より十分小さく）。両者の間に鍵交換が終わる余裕が必要です。
    *[volume] リキーする側（{ $who }）の寿命を相手側より短くし、鍵交換が終わる余裕をとって早めに始めてください（strongSwan: `rekey_bytes` を `life_bytes` より、`rekey_time` を `life_time` より小さく）。

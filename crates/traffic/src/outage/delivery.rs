@@ -8,7 +8,7 @@ use crate::interval::{CarriedKind, LostPacket};
 use crate::packet::{InnerPayload, PacketForm};
 use crate::run::FINEST;
 use crate::segment::{Fate, PairId, Settlement};
-use crate::tcp::{INITIAL_RTO, INITIAL_WINDOW, LEAST_TIMEOUT};
+use crate::tcp::{DEFAULT_MSS, INITIAL_RTO, INITIAL_WINDOW, LEAST_TIMEOUT};
 use crate::tracker::{BESIDE_RECEIVER, SenderState, Tap, Unanswered};
 use rekeyscope_model::analysis::Direction;
 use rekeyscope_model::time::{NANOS_PER_SECOND, Timestamp};
@@ -150,9 +150,9 @@ impl PairDelivery {
         last && self.first_delivered.is_some_and(|first| first <= from)
     }
 
-    /// The last segment that arrived was full: its sender had more.
+    /// The last segment that arrived was full: its sender had more. Whoever sends smaller ones all the time sends a word at a time.
     pub(super) fn ends_full(&self) -> bool {
-        self.sizes.0 == self.sizes.1
+        self.sizes.0 >= DEFAULT_MSS && self.sizes.0 == self.sizes.1
     }
 
     /// The sender's state at the last delivery.

@@ -15,6 +15,8 @@ pub(crate) use handshake::slot;
 pub use handshake::{Handshake, LARGEST_WINDOW_SCALE};
 pub(crate) use identification::SharedCounters;
 pub(crate) use retransmission_queue::Transmitted;
-pub use rtt::{INITIAL_RTO, INITIAL_WINDOW, LEAST_TIMEOUT, LONGEST_ACK_DELAY, RttEstimator, doubled_timer};
+pub use rtt::{
+    DEFAULT_MSS, INITIAL_RTO, INITIAL_WINDOW, LEAST_TIMEOUT, LONGEST_ACK_DELAY, RttEstimator, doubled_timer,
+};
 pub(crate) use send_mark::SendMark;
 pub(crate) use send_sequence::{Advance, SendContext, SendSequence};

@@ -11,6 +11,8 @@ pub const LONGEST_ACK_DELAY: i64 = NANOS_PER_SECOND / 2;
 pub const INITIAL_RTO: i64 = NANOS_PER_SECOND;
 /// Segments of a sender's first flight (RFC 6928).
 pub const INITIAL_WINDOW: u32 = 10;
+/// Payload of the smallest segment that a sender with enough to send makes, bytes: hosts have to take 576 bytes (RFC 9293 §3.7.1).
+pub const DEFAULT_MSS: u32 = 536;
 /// A timer runs off within this part of its length: Linux rounds long ones up by an eighth at most.
 const ROUNDED_BY: i64 = 8;
 
