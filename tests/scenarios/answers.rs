@@ -175,7 +175,7 @@ fn esp_that_comes_from_another_port_than_ike() {
             "{lines:?}"
         );
         assert!(lines.headline.ends_with("comes from port 40001."), "{lines:?}");
-        assert!(lines.remedy.contains("one port"), "{lines:?}");
+        assert!(lines.change.contains("one port"), "{lines:?}");
     }
     let line = with_keys(asks([40_777, 40_777])).headline;
     assert!(!line.contains("port"), "{line}");
@@ -481,7 +481,7 @@ fn without_keys_a_standstill_is_an_outage_or_a_rest() {
         w.check_v2(true);
     });
     assert!(lines.why.contains("It stopped at 12.0"), "{lines:?}");
-    assert!(lines.remedy.contains("give the keys"), "{lines:?}");
+    assert!(lines.change.contains("give the keys"), "{lines:?}");
     // The sender says a word later: the way was open, so that the transfer was over.
     let lines = without_keys(|w| {
         w.establish(GENEROUS);
@@ -510,7 +510,7 @@ fn first_packets_that_never_come_are_said_where_they_cost_nothing() {
         lines.why.contains("The first 12 packets of a new SA never came"),
         "{lines:?}"
     );
-    assert!(lines.remedy.contains("offload"), "{lines:?}");
+    assert!(lines.change.contains("offload"), "{lines:?}");
 }
 
 /// Another client of the same gateway, with its own addresses, SPIs and IKE SA.
@@ -666,7 +666,7 @@ fn a_line_that_its_provider_ends_comes_back_with_another_address() {
             alone,
             "{lines:?}"
         );
-        assert_eq!(lines.remedy.contains("ask the provider"), at_the_end, "{lines:?}");
+        assert_eq!(lines.change.contains("ask the provider"), at_the_end, "{lines:?}");
     }
 }
 
@@ -921,7 +921,7 @@ fn a_client_that_hangs_up_when_its_line_is_back() {
     });
     assert!(lines.headline.contains("ended the L2TP session"), "{lines:?}");
     assert!(lines.why.contains("when nothing came from it"), "{lines:?}");
-    assert!(lines.remedy.contains("dial again by itself"), "{lines:?}");
+    assert!(lines.change.contains("dial again by itself"), "{lines:?}");
 }
 
 /// ```text
@@ -1068,7 +1068,7 @@ fn a_renewal_that_crosses_a_delete_is_made_at_the_second_try() {
         lines.why.contains("only after that") && lines.why.contains("crossed the Delete"),
         "{lines:?}"
     );
-    assert!(!lines.remedy.contains("at no cost"), "{lines:?}");
+    assert!(!lines.change.contains("at no cost"), "{lines:?}");
     // The SA lives on until the second try.
     let lines = with_keys(crossed(false));
     assert!(!lines.headline.contains("stopped"), "{lines:?}");
@@ -1099,9 +1099,9 @@ fn an_ike_sa_that_one_side_deletes_and_the_other_makes_anew() {
         by_gateway.why.contains("the gateway deleted the IKE SA"),
         "{by_gateway:?}"
     );
-    assert!(!by_gateway.remedy.contains("make_before_break"), "{by_gateway:?}");
+    assert!(!by_gateway.change.contains("make_before_break"), "{by_gateway:?}");
     let by_client = made_anew(true);
-    assert!(by_client.remedy.contains("make_before_break"), "{by_client:?}");
+    assert!(by_client.change.contains("make_before_break"), "{by_client:?}");
 }
 
 /// Five segments are on their way when the sender loses its place; nothing more is sent until the new one is checked.
@@ -1445,7 +1445,7 @@ fn a_cure_fits_what_happened() {
         ),
     ] {
         let lines = answer_lines(played_by_name(name));
-        assert!(lines.remedy.contains(part), "{name}: {lines:?}");
+        assert!(lines.change.contains(part), "{name}: {lines:?}");
     }
     let dialled = answer_lines(played_by_name("IKEv2, dialled again through another port"));
     assert!(
@@ -1530,7 +1530,7 @@ fn data_in_the_sa_of_another_network() {
         lines.headline.contains("sent in the SA of another network"),
         "{lines:?}"
     );
-    assert!(lines.remedy.contains("reqid"), "{lines:?}");
+    assert!(lines.change.contains("reqid"), "{lines:?}");
     let line = mixed_up(false).headline;
     assert!(!line.contains("another network"), "{line}");
 }

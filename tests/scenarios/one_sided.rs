@@ -111,7 +111,7 @@ fn who_asks_for_an_sa_and_does_not_take_it() {
     let lines = with_keys(asked_and_not_taken);
     let said = "The client probably did not take its new SA";
     assert!(lines.headline.starts_with(said), "{lines:?}");
-    assert!(lines.remedy.contains("let the gateway begin"), "{lines:?}");
+    assert!(lines.change.contains("let the gateway begin"), "{lines:?}");
     let lines = with_keys(super::failure::initiator_not_ready);
     assert!(!lines.headline.contains("did not take"), "{lines:?}");
 }
@@ -263,7 +263,7 @@ fn a_gateway_that_takes_another_source_address_by_itself() {
                 "{lines:?}"
             );
             assert_eq!(
-                lines.remedy.contains("`charon.interfaces_ignore`"),
+                lines.change.contains("`charon.interfaces_ignore`"),
                 answers,
                 "{lines:?}"
             );
@@ -380,7 +380,7 @@ fn two_networks_that_take_turns_on_one_sa() {
             .starts_with("10.66.0.2 and 10.66.0.3 take turns on one SA: 5 new ones in"),
         "{lines:?}"
     );
-    assert!(lines.remedy.contains("0.0.0.0/0"), "{lines:?}");
+    assert!(lines.change.contains("0.0.0.0/0"), "{lines:?}");
     let lines = with_keys(networks_side_by_side);
     assert!(!lines.headline.contains("take turns"), "{lines:?}");
 }
@@ -407,7 +407,7 @@ fn a_gateway_that_answers_from_its_other_line() {
         ),
     ] {
         assert!(lines.headline.starts_with(line), "{lines:?}");
-        assert!(lines.remedy.contains("ip rule add from 10.9.0.1`"), "{lines:?}");
+        assert!(lines.change.contains("ip rule add from 10.9.0.1`"), "{lines:?}");
     }
     for lines in [with_keys(server_moves), without_keys(server_moves)] {
         assert!(!lines.headline.contains("10.9.1.1"), "{lines:?}");

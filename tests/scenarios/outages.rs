@@ -512,7 +512,7 @@ fn the_form_of_what_is_lost_is_told() {
         compressed.headline.starts_with("Compressed packets"),
         "{compressed:?}"
     );
-    assert!(compressed.remedy.contains("IPComp"), "{compressed:?}");
+    assert!(compressed.change.contains("IPComp"), "{compressed:?}");
     for other in [large_packets_never_pass, large_compressed_packets_lost] {
         let line = line(other, true);
         assert!(line.starts_with("Large packets"), "{line}");

@@ -151,7 +151,7 @@ fn of_a_capture_of_one_way_the_other_way_is_asked_for() {
     let lines = answer_lines(&analyze_world(w, true));
     assert!(lines.why.contains("what came back is not seen"), "{lines:?}");
     assert_eq!(
-        lines.remedy,
+        lines.change,
         "Do: capture where the packets of both directions pass."
     );
 }
@@ -164,7 +164,7 @@ fn a_file_written_backwards_is_to_be_sorted() {
     w.steady(BEFORE);
     let lines = answer_lines(&analyze_world(w, true));
     assert!(lines.headline.contains("not in the order of time"), "{lines:?}");
-    assert!(lines.remedy.contains("reordercap"), "{lines:?}");
+    assert!(lines.change.contains("reordercap"), "{lines:?}");
 }
 
 /// ```text
