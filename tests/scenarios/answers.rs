@@ -130,6 +130,26 @@ fn a_client_that_goes_no_further_than_the_first_answer() {
         let line = with_keys(beside_another(tries, succeeds)).headline;
         assert!(!line.contains("IKE_SA_INIT"), "{line}");
     }
+    // A client that asks again and again does not hear the answers.
+    let unheard = |copies: usize| {
+        with_keys(move |first| {
+            let mut second = World::new();
+            second.client = [10, 9, 0, 77];
+            second.name_pair(0xd100_0000, 0xa100_0000);
+            second.download = false;
+            second.sa_init_v2();
+            second.authenticate_unheard_v2(copies, 2_000);
+            first.steady(20_000);
+            first.beside(second);
+        })
+    };
+    let lines = unheard(3);
+    assert!(
+        lines.headline.contains("did not hear the answer to IKE_AUTH"),
+        "{lines:?}"
+    );
+    let lines = unheard(2);
+    assert!(!lines.headline.contains("IKE_AUTH"), "{lines:?}");
     // Nobody has a tunnel: there is nothing else to tell.
     let line = with_keys(|w| {
         w.download = false;
@@ -408,6 +428,8 @@ fn a_tunnel_that_was_dead_before_the_capture() {
     let revived = |by_new_sas: bool| {
         with_keys(move |w| {
             w.download = false;
+            // The SAs had carried packets before.
+            (w.up.sequence, w.down.sequence) = (5_000, 5_000);
             for _ in 0..9 {
                 w.ping_server(false);
                 w.wait(1_000);

@@ -199,6 +199,7 @@ do-clear = Do: let nothing out that the tunnel does not carry (a policy or a fil
 setup-line = No tunnel came up: { $who } { $how ->
     [refused] refused
     [rejected] did not accept
+    [unheard] did not hear the answer to
    *[unanswered] did not answer
 } { $step }{ $often ->
     [again] {" "}{ $n } times
@@ -217,6 +218,7 @@ setup-why-read = Why: the answer was { $notify }.
 setup-why-sealed = Why: the answer holds only a notification, and its type is encrypted.
 setup-why-childless = Why: no ESP followed, and the answer has no room for a child SA: { $who } knew the client and refused its child SA. The notification that says so is encrypted.
 setup-why-rejected = Why: the other side sent its last message { $n } times, and each time a short encrypted answer came back, probably an error.
+setup-why-unheard = Why: { $n } copies of the request came, and each was answered in this capture: what was sent to { $who } was lost behind it.
 setup-why-unanswered = Why: { $n } copies of the request since { $moment }, and no answer.
 setup-why-stopped = Why: { $often ->
     [again] each was answered, the last one

@@ -174,6 +174,7 @@ do-clear = 対策: トンネルを通らないデータは送信側で破棄し�
 setup-line = トンネルができず: { $who }が { $step } { $how ->
     [refused] を拒否
     [rejected] を受け付けず
+    [unheard] の応答を受け取れず
    *[unanswered] に無応答
 }{ $often ->
     [again] （{ $n } 回）
@@ -192,6 +193,7 @@ setup-why-read = 原因: 応答は { $notify } でした。
 setup-why-sealed = 原因: 応答は通知だけで、その種類は暗号化されています。
 setup-why-childless = 原因: ESP が続かず、応答には Child SA の入る長さがありません。{ $who }は相手を認証し、Child SA を拒否しています。通知の種類は暗号化されています。
 setup-why-rejected = 原因: 最後のメッセージが { $n } 回送られ、そのたびに短い暗号化された応答（おそらくエラー）が返りました。
+setup-why-unheard = 原因: 要求が { $n } 回届き、そのたびに応答が送られています。{ $who }宛ての応答は、このキャプチャより先で失われています。
 setup-why-unanswered = 原因: { $moment } から要求が { $n } 回送られ、応答がありません。
 setup-why-stopped = 原因: { $often ->
     [again] 毎回応答があり、最後の応答（{ $moment }）の後も、

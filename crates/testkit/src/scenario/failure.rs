@@ -3,7 +3,7 @@
 use crate::headers::{Tcp, gre, ipv4};
 use crate::ike::chain;
 use crate::scenario::ikev1::{QuickMode, phase1_cipher};
-use crate::scenario::ikev2::ChildRekey;
+use crate::scenario::ikev2::{ChildRekey, IKE_AUTH};
 use crate::scenario::world::World;
 
 /// Payload types: notification of IKEv1 (RFC 2408 §3.1) and IKEv2 (RFC 7296 §3.2).
@@ -51,8 +51,17 @@ impl World {
 
     /// The client asks whether the server lives, and does not hear the answers: so many copies of both, milliseconds apart.
     pub fn check_unheard_v2(&mut self, times: usize, millis: u64) {
+        self.unheard_v2(INFORMATIONAL, times, millis);
+    }
+
+    /// The client authenticates itself, and does not hear the answers, likewise.
+    pub fn authenticate_unheard_v2(&mut self, times: usize, millis: u64) {
+        self.unheard_v2(IKE_AUTH, times, millis);
+    }
+
+    fn unheard_v2(&mut self, kind: u8, times: usize, millis: u64) {
         let id = self.next_v2_id(true);
-        let [message, answer] = [true, false].map(|asks| self.seal_v2(asks, INFORMATIONAL, !asks, id, &[]));
+        let [message, answer] = [true, false].map(|asks| self.seal_v2(asks, kind, !asks, id, &[]));
         for _ in 0..times {
             self.ike_datagram(true, &message);
             self.ike_datagram(false, &answer);

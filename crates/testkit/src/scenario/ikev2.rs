@@ -8,7 +8,7 @@ use crate::scenario::world::World;
 use rekeyscope_model::algorithm::{Encryption, Integrity};
 
 const CREATE_CHILD_SA: u8 = 36;
-const IKE_AUTH: u8 = 35;
+pub(super) const IKE_AUTH: u8 = 35;
 const INFORMATIONAL: u8 = 37;
 /// SK_e and SK_a of the initiator's and of the responder's messages.
 pub(super) const SK_E: [[u8; 16]; 2] = [[0x1e; 16], [0x2e; 16]];
