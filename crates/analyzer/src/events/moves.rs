@@ -36,8 +36,17 @@ fn event(record: &Record, exchanges: &Exchanges<'_>, change: &TunnelChange) -> E
         ChangeKind::Port => EventKind::PortChanged,
     };
     let tunnel = &record.tunnels.tunnels[change.tunnel];
-    // The peer sends to the old place until it learns of the new one.
-    let until = change.followed.or(record.totals.last_time);
+    // The peer sends to the old place until it learns of the new one, or the end comes back.
+    let mut later = record
+        .tunnels
+        .changes()
+        .iter()
+        .filter(|later| later.time > change.time);
+    let next = later.find(|later| (later.tunnel, later.end) == (change.tunnel, change.end));
+    let until = change
+        .followed
+        .or(next.map(|next| next.time))
+        .or(record.totals.last_time);
     let towards = if change.end == 0 {
         Direction::BToA
     } else {

@@ -251,9 +251,11 @@ pub(super) fn esp_silent(view: &OutageView<'_>) -> Option<Explanation> {
     // Numbers that a new SA begins with above 1 are those of packets that were sent and lost.
     let mut numbers = view.events(&[EventKind::FirstNumber], stops..=back.plus_nanos(view.near()));
     let lost = numbers.find(|first| first.by == Some(silent.side) && first.count > Some(LEAST_NOT_BY_CHANCE));
+    let mut anew = view.events(&[EventKind::NewIkeSa], stops..=back);
+    let same_ike_sa = anew.next().is_none();
     let made = came_back_on(view, silent, back)
         .and_then(|sa| view.made(sa))
-        .filter(|own| own.made == MadeByExchange::ChildSa && own.begin > stops)
+        .filter(|own| same_ike_sa && own.made == MadeByExchange::ChildSa && own.begin > stops)
         .filter(|own| lost.is_none() && own.end.plus_nanos(INITIAL_RTO) >= back);
     Some(Explanation {
         by: Some(silent.side),

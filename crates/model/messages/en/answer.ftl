@@ -267,8 +267,8 @@ two-tunnels-line = { $from } is { $known ->
 do-two-tunnels = Do: nothing, if both tunnels are meant to share the traffic. Else make the routes of both ends the same: a firewall that sees one of the tunnels alone drops such connections.
 elsewhere-line = { $who } { $probably }answers from { $to }, and { $peer } asks { $from }.
 elsewhere-line-port = { $peer } sends to port { $asked }; ESP of { $who } { $probably }comes from port { $own }.
-elsewhere-why = Why: { $packets } packets of { $peer } went to { $from }, and ESP or IKE came back with the source { $to }. A NAT, a firewall or { $peer } drops such packets as a stranger's; these packets do not show whether they arrived.
-elsewhere-why-port = Why: { $packets } packets of { $peer } went to { $from }, the port of IKE, and ESP came from port { $own }. A NAT gave IKE and ESP different ports, and drops what comes back to the wrong one; these packets do not show whether they arrived.
+elsewhere-why = Why: packets of { $peer } went to { $from }, and ESP or IKE came back with the source { $to }. A NAT, a firewall or { $peer } drops such packets as a stranger's; these packets do not show whether they arrived.
+elsewhere-why-port = Why: packets of { $peer } went to { $from }, the port of IKE, and ESP came from port { $own }. A NAT gave IKE and ESP different ports, and drops what comes back to the wrong one; these packets do not show whether they arrived.
 silent-host-line = { $host } answered nothing: { $n } packets went to it through the tunnel.
 silent-host-why = Why: these packets do not show whether they reached { $host }, or where its answers went. Others have theirs through the same tunnel, so it is open. The rekeys are not the cause.
 silent-host-do = Do: see whether { $host } is there, whether its way back and its firewall lead through { $behind }, and whether the policies of both ends (traffic selectors) include it; capture behind { $behind }, too.
@@ -280,7 +280,7 @@ left-behind-line = The { $what } of { $who } changed at { $moment }: { $peer } {
     [yes] followed after { $seconds }
    *[no] has not followed ({ $seconds })
 }.
-left-behind-why = Why: { $who } went from { $from } to { $to }, and { $packets } packets of { $peer } still went to the old place, where they were probably lost.
+left-behind-why = Why: { $who } went from { $from } to { $to }, and packets of { $peer } still went to the old place, where they were probably lost.
 
 ## A side renews by deleting first, and little was sent
 

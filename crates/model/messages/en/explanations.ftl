@@ -270,7 +270,7 @@ explains-back-elsewhere = { $what ->
     [port] nothing that was sent to { $from } for { $before } arrived, until { $who } sent something itself, from { $to }: a NAT had probably forgotten its port while nothing came from it.
    *[address] nothing passed for { $before }, until { $who } came back at { $to } instead of { $from }: its line had probably been interrupted, or it noticed late that its address had changed.
 }
-explains-left-behind = it went from { $from } to { $to }, and for { $lasted } { $sent } more packets of { $other } went to the old place.
+explains-left-behind = it went from { $from } to { $to }, and for { $lasted } packets of { $other } went on to the old place.
 explains-moved = it went from { $from } to { $to }, and { $other } sent there { $took } later: the tunnel moved, and only what was on the way was lost.
 explains-session-ended = PPPoE Discovery ended the session of the access line (PADT), the next session had the address { $to } instead of { $from }, and the tunnel could only be set up from there.
 explains-came-back = { $who } came back from { $address } and asked for a tunnel { $asked } times from { $first } on; { $other } answered at { $answered }, not before{ $known_end ->

@@ -242,8 +242,8 @@ two-tunnels-line = { $from }への返信は{ $known ->
 do-two-tunnels = 対策: 2 本のトンネルで分担する設計なら、対策は不要です。そうでなければ両端の経路をそろえてください。片方のトンネルしか見えないファイアウォールは、このようなコネクションを破棄します。
 elsewhere-line = { $peer }は { $from } に送り、{ $who }は { $to } から応答{ $probably }
 elsewhere-line-port = { $peer }の宛先はポート { $asked }、{ $who }の ESP はポート { $own } から{ $probably }
-elsewhere-why = 原因: { $peer }の { $packets } パケットは { $from } 宛てで、返ってきた ESP や IKE の送信元は { $to } でした。NAT、ファイアウォール、または{ $peer }が、知らない相手のものとして破棄します。届いたかどうかはこのキャプチャでは分かりません。
-elsewhere-why-port = 原因: { $peer }の { $packets } パケットは IKE のポート { $from } 宛てで、ESP はポート { $own } から来ました。NAT が IKE と ESP に別のポートを割り当て、違うポート宛ての応答を破棄します。届いたかどうかはこのキャプチャでは分かりません。
+elsewhere-why = 原因: { $peer }のパケットは { $from } 宛てで、返ってきた ESP や IKE の送信元は { $to } でした。NAT、ファイアウォール、または{ $peer }が、知らない相手のものとして破棄します。届いたかどうかはこのキャプチャでは分かりません。
+elsewhere-why-port = 原因: { $peer }のパケットは IKE のポート { $from } 宛てで、ESP はポート { $own } から来ました。NAT が IKE と ESP に別のポートを割り当て、違うポート宛ての応答を破棄します。届いたかどうかはこのキャプチャでは分かりません。
 silent-host-line = { $host } が無応答（トンネルを通った { $n } パケットに対して）
 silent-host-why = 原因: { $host } に届いたか、応答がどこへ行ったかは、これらのパケットからは分かりません。同じトンネルでほかの通信には応答があり、トンネルは通っています。リキーは原因ではありません。
 silent-host-do = 対策: { $host } が動作しているか、戻りの経路とファイアウォールが{ $behind }を通るか、両端のポリシー（トラフィックセレクター）に { $host } が含まれるかを調べ、{ $behind }の内側でもキャプチャしてください。
@@ -258,7 +258,7 @@ left-behind-line = { $who }の{ $what ->
     [yes] {" "}{ $seconds }後に追従
    *[no] {" "}{ $seconds }たっても追従せず
 }
-left-behind-why = 原因: { $who }は { $from } から { $to } に移りましたが、{ $peer }の { $packets } パケットは古い宛先へ送られ、失われたと思われます。
+left-behind-why = 原因: { $who }は { $from } から { $to } に移りましたが、{ $peer }のパケットは古い宛先へ送られ続け、失われたと思われます。
 
 ## 更新より先に削除、通信はわずか
 

@@ -238,7 +238,7 @@ explains-back-elsewhere = { $what ->
     [port] { $who }が { $to } から自ら送信するまで、{ $before }間 { $from } 宛ての送信は届きませんでした。何も送らない間に NAT がポートを忘れたと推定されます。
    *[address] { $who }が { $from } ではなく { $to } から戻るまで、{ $before }間何も通りませんでした。{ $who }の回線が不通だったか、アドレスの変化に気付くのが遅れたと推定されます。
 }
-explains-left-behind = { $from } から { $to } に変わりましたが、{ $other }はその後も { $lasted }間に { $sent } パケットを古い宛先に送りました。
+explains-left-behind = { $from } から { $to } に変わりましたが、{ $other }はその後も { $lasted }間、パケットを古い宛先に送りました。
 explains-moved = { $from } から { $to } に変わり、{ $other }は { $took }後にそこへ送り始めました。トンネルは移動できており、失われたのは途中にあったパケットだけです。
 explains-session-ended = アクセス回線の PPPoE セッションが切断され（PADT）、次のセッションではアドレスが { $from } から { $to } に変わりました。トンネルはその後に新しいアドレスから張り直されています。
 explains-came-back = { $who }は { $address } から { $first }以降 { $asked } 回トンネルを要求しましたが、{ $other }が応答したのは{ $known_end ->

@@ -174,10 +174,6 @@ impl<'a> Explained<'a> {
             .with("bytes", format::count(count))
             .with("lost", format::count(e.lost_bytes.unwrap_or(0)))
             .with(
-                "sent",
-                format::count(event.and_then(|event| event.count).unwrap_or(0)),
-            )
-            .with(
                 "before",
                 said(event.map(|event| format::seconds(event.time.seconds_since(self.time.start)))),
             )

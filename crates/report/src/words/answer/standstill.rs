@@ -61,17 +61,16 @@ pub(super) fn of_elsewhere(focus: &Focus, tunnel: &Tunnel, event: &Event) -> Ans
     let t = focus.t;
     let [who, peer] = [event.by, tunnel.opposite(event.by)].map(|end| side(t, Some(tunnel), end));
     let [from, to] = places(event);
-    let packets = format::count(event.count.unwrap_or(0));
     let probably = probably(t, event);
     let (line, why, cure) = match event.ports() {
         None => (
             fill!(t, "elsewhere-line", who, probably, peer, from, to),
-            fill!(t, "elsewhere-why", who, peer, from, to, packets),
+            fill!(t, "elsewhere-why", who, peer, from, to),
             fill!(t, "cure-answered-elsewhere", who, from, to),
         ),
         Some([asked, own]) => (
             fill!(t, "elsewhere-line-port", who, probably, peer, asked, own),
-            fill!(t, "elsewhere-why-port", peer, from, own, packets),
+            fill!(t, "elsewhere-why-port", peer, from, own),
             fill!(t, "cure-answered-at-port", who),
         ),
     };
@@ -119,13 +118,12 @@ pub(super) fn of_left_behind(focus: &Focus, tunnel: &Tunnel, change: &Event) -> 
     };
     let (until, moment) = (change.until?, moment(focus, change.time));
     let seconds = format::seconds(until.seconds_since(change.time));
-    let packets = format::count(change.count.unwrap_or(0));
     let esp = esp(tunnel);
     let followed = format::yes(Some(until) < analysis.capture.last_time);
     let line = fill!(t, "left-behind-line", who, what, moment, seconds, peer, followed);
     Some(Answer {
         headline: format::capitalised(&line),
-        why: fill!(t, "left-behind-why", who, peer, from, to, packets),
+        why: fill!(t, "left-behind-why", who, peer, from, to),
         change: fill!(t, "do", text = fill!(t, "cure-address-changed", esp)),
     })
 }
