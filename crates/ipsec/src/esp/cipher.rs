@@ -6,16 +6,13 @@ mod hmac;
 mod integrity;
 mod keyed;
 mod many;
-mod outcome;
 mod parts;
-mod stack;
 mod whole;
 
 pub(crate) use integrity::Xcbc;
 pub use keyed::EspCipher;
 pub use many::{Check, verify_many};
-pub use outcome::{Icv, Opened};
-pub use stack::{wipe_deep_stack, wipe_stack};
+pub use parts::{Icv, Opened, wipe_deep_stack, wipe_stack};
 pub(crate) use whole::{decrypt, open_combined};
 
 #[cfg(test)]

@@ -1,11 +1,9 @@
 //! The contents of a decrypted ESP payload, down to the transport header: [`rekeyscope_capture::layers`] walks through the tunnels, here is
 //! noted what they say, and the header where the walk ends is read.
 
-mod descent;
 mod found;
 mod transport;
 
-use descent::{Descent, saturated};
 use etherparse::{IpNumber, ip_number};
 pub use found::MOST_NESTING;
 pub use found::{AhInside, ESP_IN_ESP, EchoHeader, Inner, PREFIX, WHOLE_PAYLOAD_NEEDED};
@@ -13,6 +11,7 @@ use rekeyscope_capture::layers::ip::{self, IpPacket};
 pub use rekeyscope_capture::layers::{Control, Layers, MAX_DEPTH};
 use rekeyscope_capture::layers::{Found, Layer, Place, Stop, Walk, deflate};
 use std::net::IpAddr;
+use transport::{Descent, saturated};
 
 /// Walks down from the ESP next header. `prefix` is the decrypted beginning of a payload of `payload_len` bytes.
 /// `outer`: source and destination of the outer IP header, which are the flow's own in transport mode; without them a

@@ -1,8 +1,7 @@
 //! IKEv1 bodies: SA payloads with their proposals (RFC 2408 §3.4–3.6), the transform of phase 1.
 
-use crate::ike::attribute::numbered;
 use crate::ike::crypto::{Hash, phase_1_cipher};
-use crate::ike::payload::{Fields, PayloadChain};
+use crate::ike::payload::{Fields, PayloadChain, numbered};
 use rekeyscope_model::algorithm::Encryption;
 use rekeyscope_model::error::WireError;
 
@@ -43,9 +42,8 @@ pub(super) fn parse_sa(body: &[u8]) -> Result<Vec<Ikev1Proposal<'_>>, WireError>
     if doi != DOI_IPSEC || situation != SITUATION_IDENTITY_ONLY {
         return Err(WireError::at_start("IKE SA payload: DOI", 8, body.len()));
     }
-    PayloadChain::new(PROPOSAL, fields.rest())
-        .take_while(|p| p.as_ref().map_or(true, |p| p.kind == PROPOSAL))
-        .map(|p| parse_proposal(p?.body))
+    PayloadChain::bodies(PROPOSAL, fields.rest())
+        .map(|body| parse_proposal(body?))
         .collect()
 }
 
@@ -56,9 +54,8 @@ fn parse_proposal(body: &[u8]) -> Result<Ikev1Proposal<'_>, WireError> {
     let spi = fields.bytes(usize::from(spi_size))?;
     let transforms = match fields.rest() {
         [] => Vec::new(),
-        rest => PayloadChain::new(TRANSFORM, rest)
-            .take_while(|t| t.as_ref().map_or(true, |t| t.kind == TRANSFORM))
-            .map(|t| parse_transform(t?.body))
+        rest => PayloadChain::bodies(TRANSFORM, rest)
+            .map(|body| parse_transform(body?))
             .collect::<Result<_, _>>()?,
     };
     Ok(Ikev1Proposal {

@@ -1,11 +1,10 @@
 //! IKEv2 bodies (RFC 7296): SA payloads with their proposals.
 
-use crate::ike::attribute::numbered;
 use crate::ike::ikev2_keys::IkeProposal;
 use crate::ike::notify::ipsec_protocol;
-use crate::ike::offer::Offer;
-use crate::ike::payload::{Fields, PayloadChain};
+use crate::ike::payload::{Fields, PayloadChain, numbered};
 use crate::ike::prf::Prf;
+use crate::ike::quick::Offer;
 use crate::ike::transform;
 use rekeyscope_model::algorithm::{Encryption, Integrity};
 use rekeyscope_model::analysis::Mode;
@@ -42,9 +41,8 @@ pub(super) struct Ikev2Proposal<'a> {
 /// # Errors
 /// [`WireError`] where a length does not fit.
 pub(super) fn parse_sa(body: &[u8]) -> Result<Vec<Ikev2Proposal<'_>>, WireError> {
-    PayloadChain::new(PROPOSAL, body)
-        .take_while(|p| p.as_ref().map_or(true, |p| p.kind == PROPOSAL))
-        .map(|p| parse_proposal(p?.body))
+    PayloadChain::bodies(PROPOSAL, body)
+        .map(|body| parse_proposal(body?))
         .collect()
 }
 

@@ -11,9 +11,8 @@ use crate::ike::notify::{
     self, Delete, INITIAL_CONTACT, NAT_DETECTION_DESTINATION, NAT_DETECTION_SOURCE, Notification, REKEY_SA,
     USE_TRANSPORT_MODE,
 };
-use crate::ike::offer::Offer;
 use crate::ike::payload::{Fields, GENERIC_LEN, Payload, PayloadChain, v2};
-use crate::ike::quick::ExchangeSide;
+use crate::ike::quick::{ExchangeSide, Offer};
 use crate::ike::state::{Keyring, LONGEST_NONCE};
 use rekeyscope_model::analysis::{ExchangeKind, Mode};
 use rekeyscope_model::error::WireError;

@@ -8,7 +8,6 @@
 //!
 //! [`timeline::Timeline`] is the door; the rest serves it.
 
-mod attribute;
 mod contents;
 mod context;
 mod crypto;
@@ -23,7 +22,6 @@ mod ikev2_contents;
 mod ikev2_keys;
 mod nat;
 mod notify;
-mod offer;
 pub mod opening;
 pub mod outline;
 mod payload;

@@ -4,12 +4,25 @@
 use crate::ike::exchange::{Exchange, NegotiatedSa};
 use crate::ike::ikev1::{Ikev1Proposal, parse_sa};
 use crate::ike::notify::ipsec_protocol;
-use crate::ike::offer::Offer;
 use crate::ike::transform;
-use rekeyscope_model::analysis::Lifetime;
+use rekeyscope_model::algorithm::Transform;
+use rekeyscope_model::analysis::{Lifetime, Mode};
 use rekeyscope_model::error::WireError;
-use rekeyscope_model::spi::Spi;
+use rekeyscope_model::spi::{IpsecProtocol, Spi};
 use std::net::IpAddr;
+
+/// One proposal for ESP or AH, with its first transform.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Offer {
+    /// Number of the message's SA payload: each stands for a pair of SAs.
+    pub(super) sa: usize,
+    pub(super) number: u8,
+    pub(super) protocol: IpsecProtocol,
+    pub(super) spi: Spi,
+    pub(super) transform: Option<Transform>,
+    pub(super) mode: Option<Mode>,
+    pub(super) lifetime: Option<Lifetime>,
+}
 
 /// Sender of a message. As index: 0 and 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -4,11 +4,10 @@
 //! Evidence is counted in bits and always rounded down: a field of n bits with k allowed values gives n − log2 k. Under a
 //! wrong key the plaintext is random, so a message with evidence e is accepted by mistake with probability ≤ 2^-e.
 
-use crate::ike::attribute::Attributes;
 use crate::ike::crypto::Hash;
 use crate::ike::ikev1::{DOI_IPSEC, parse_sa};
 use crate::ike::notify::{Delete, Notification};
-use crate::ike::payload::{Payload, PayloadChain, v1};
+use crate::ike::payload::{Attributes, Payload, PayloadChain, v1};
 
 /// Evidence in bits that a key needs to be taken for right. At most [`crate::ike::phase1::MAX_TRIALS`] = 2^20 decryptions are
 /// tried per IKE SA with at most 2^6 readings each, so a wrong key is accepted for an IKE SA with a probability below

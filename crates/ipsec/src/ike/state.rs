@@ -3,9 +3,8 @@
 use crate::ike::exchange::Exchange;
 use crate::ike::fragment::Pieces;
 use crate::ike::ikev2_keys::Ikev2Keys;
-use crate::ike::offer::Offer;
 use crate::ike::phase1::{CipherTail, Phase1};
-use crate::ike::quick::Negotiation;
+use crate::ike::quick::{Negotiation, Offer};
 use rekeyscope_keylog::IkeKey;
 use rekeyscope_model::secret::SecretBytes;
 use rekeyscope_model::spi::IkeSpi;

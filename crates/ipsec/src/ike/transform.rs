@@ -1,7 +1,7 @@
 //! Transforms of ESP and AH as IKE negotiates them → [`Transform`]. IKEv1: RFC 2407 §4.5; IKEv2: RFC 7296 §3.3. What the numbers
 //! mean is in the table of [`rekeyscope_model::algorithm`].
 
-use crate::ike::attribute::{Attributes, number, numbered};
+use crate::ike::payload::{Attributes, number, numbered};
 use rekeyscope_model::algorithm::{Encryption, Integrity, Transform};
 use rekeyscope_model::analysis::{Lifetime, Mode};
 use rekeyscope_model::spi::IpsecProtocol;

@@ -6,8 +6,8 @@
 use crate::ike::opening::Opening;
 use crate::ike::timeline::Exchange;
 use crate::rekey::evidence::Evidence;
+use crate::rekey::evidence::Succession;
 use crate::rekey::pair::{ChildSa, Openings};
-use crate::rekey::succession::Succession;
 use crate::sa::association::Association;
 use crate::sa::tunnel::TunnelIndex;
 use rekeyscope_model::analysis::ExchangeKind;

@@ -4,6 +4,8 @@ use crate::ike::timeline::Exchange;
 use crate::sa::association::{Association, Counters};
 use crate::sa::database::SaIndex;
 use crate::sa::tunnel::{Tunnel, TunnelIndex};
+use rekeyscope_model::analysis::Direction;
+use rekeyscope_model::time::Timestamp;
 
 /// Counters of a tunnel's SAs when an exchange began.
 #[derive(Debug, Clone, Copy)]
@@ -38,4 +40,43 @@ impl Evidence<'_> {
     pub(super) fn tunnel_of(&self, exchange: usize) -> Option<TunnelIndex> {
         self.exchange_tunnels.get(exchange).copied().flatten()
     }
+}
+
+// One child SA taking over from another.
+
+/// Position of an internal direction in a pair.
+pub fn slot(direction: Direction) -> usize {
+    match direction {
+        Direction::AToB => 0,
+        Direction::BToA => 1,
+    }
+}
+
+/// A renewal of one child SA by another, in internal directions.
+#[derive(Debug, Clone)]
+pub struct Succession {
+    /// Tunnel.
+    pub tunnel: TunnelIndex,
+    /// Exchange, where one was captured.
+    pub exchange: Option<usize>,
+    /// SAs that end.
+    pub old: [Option<SaIndex>; 2],
+    /// SAs that begin.
+    pub new: [Option<SaIndex>; 2],
+    /// The side that began the exchange, where that is known.
+    pub initiator: Option<std::net::IpAddr>,
+    /// First exchange message; `None` where it is not in the capture.
+    pub started: Option<Timestamp>,
+    /// The first message of the exchange that is in the capture.
+    pub first_message: Option<Timestamp>,
+    /// Last exchange message.
+    pub finished: Option<Timestamp>,
+    /// First packet on the new SA, per direction.
+    pub switched: [Option<Timestamp>; 2],
+    /// Last packet on the newest older SA of the succession that carried packets, per direction.
+    pub left: [Option<Timestamp>; 2],
+    /// Another exchange by the other side at the same time.
+    pub collision: bool,
+    /// A new IKE SA came with it.
+    pub reauthentication: bool,
 }

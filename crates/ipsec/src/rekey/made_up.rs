@@ -3,9 +3,9 @@
 use crate::ike::exchange::MessageRecord;
 use crate::ike::timeline::Exchange;
 use crate::rekey::detect::successions;
+use crate::rekey::evidence::Succession;
 use crate::rekey::evidence::{Evidence, Snapshot};
 use crate::rekey::pair::{ChildSa, child_sas};
-use crate::rekey::succession::Succession;
 use crate::sa::association::{Association, Counters, SaContext};
 use crate::sa::database::SaIndex;
 use crate::sa::tunnel::{Tunnel, TunnelIndex};

@@ -14,8 +14,6 @@ mod made_up;
 pub mod pair;
 mod rule;
 mod short_answer;
-mod succession;
 pub mod trigger;
 
-pub use evidence::{Evidence, Snapshot};
-pub use succession::{Succession, slot};
+pub use evidence::{Evidence, Snapshot, Succession, slot};

@@ -3,8 +3,8 @@
 use crate::ike::opening::Opening;
 use crate::ike::timeline::Exchange;
 use crate::rekey::evidence::Evidence;
+use crate::rekey::evidence::slot;
 use crate::rekey::short_answer::refused_by_length;
-use crate::rekey::succession::slot;
 use crate::sa::database::SaIndex;
 use crate::sa::tunnel::TunnelIndex;
 use rekeyscope_model::analysis::ExchangeKind;

@@ -5,11 +5,9 @@
 //! constant ratio no capture can tell them apart, and the rule says so.
 
 mod counting;
-mod observation;
 mod sentence;
 
-pub(super) use counting::LEAST_FRACTION;
-pub(super) use observation::Observation;
+pub(super) use counting::{LEAST_FRACTION, Observation};
 pub(super) use rekeyscope_model::analysis::TriggerKind as Kind;
 
 use crate::sa::association::{LARGEST_LIFETIME_KILOBYTE, LIFETIME_KILOBYTE};

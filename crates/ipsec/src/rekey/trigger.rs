@@ -5,8 +5,8 @@
 //! negotiated at all.
 
 use crate::rekey::evidence::{Evidence, Snapshot};
+use crate::rekey::evidence::{Succession, slot};
 use crate::rekey::rule::{self, Inferred, Kind, LEAST_FRACTION, Observation, Reached};
-use crate::rekey::succession::{Succession, slot};
 use crate::sa::association::{Association, Counters, LIFETIME_KILOBYTE};
 use crate::sa::tunnel::TunnelIndex;
 use rekeyscope_model::analysis::{Direction, Lifetime, Trigger, TriggerKind, TriggerRule};

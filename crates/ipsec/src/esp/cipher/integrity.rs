@@ -141,7 +141,7 @@ impl Authenticate for Xcbc {
 mod tests {
     use super::*;
     use crate::esp::cipher::keyed::EspCipher;
-    use crate::esp::cipher::outcome::Icv;
+    use crate::esp::cipher::parts::Icv;
     use hex_literal::hex;
     use rekeyscope_model::algorithm::Encryption;
 

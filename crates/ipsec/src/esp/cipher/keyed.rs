@@ -7,8 +7,7 @@ use crate::esp::cipher::aead::new_aead;
 use crate::esp::cipher::decrypt::{Decrypt, Null, new_decrypt};
 use crate::esp::cipher::hmac::Chains;
 use crate::esp::cipher::integrity::{Authenticate, new_integrity};
-use crate::esp::cipher::outcome::{Icv, Opened};
-use crate::esp::cipher::parts::Parts;
+use crate::esp::cipher::parts::{Icv, Opened, Parts};
 use crate::esp::header::{HEADER_LEN, NullFormat};
 use rekeyscope_model::algorithm::{Encryption, Integrity};
 

@@ -3,7 +3,7 @@
 
 use crate::esp::cipher::hmac::{Digest, Job, authenticate};
 use crate::esp::cipher::keyed::EspCipher;
-use crate::esp::cipher::outcome::Icv;
+use crate::esp::cipher::parts::Icv;
 use crate::esp::header::HEADER_LEN;
 use rekeyscope_lanes::{Avx2, Avx512, LaneHash, ShaNi, Simd128};
 

@@ -1,7 +1,7 @@
 use super::*;
 use crate::ike::exchange::MessageRecord;
+use crate::rekey::evidence::slot;
 use crate::rekey::made_up::{CLIENT, MadeUp, SERVER, at};
-use crate::rekey::succession::slot;
 use rekeyscope_model::analysis::Direction;
 use rekeyscope_testkit::thread_time::assert_linear;
 use std::net::{IpAddr, Ipv4Addr};

@@ -1,11 +1,24 @@
 //! The countings that a limit may be in, and which of them can be told apart.
 
-use crate::rekey::rule::observation::Observation;
 use crate::sa::association::{Counters, LARGEST_LIFETIME_KILOBYTE, LIFETIME_KILOBYTE};
 use rekeyscope_model::analysis::TriggerCandidate;
 use rekeyscope_model::sample::Sample;
 use rekeyscope_model::text::{Catalogue, Language, Message};
 use statrs::distribution::{ContinuousCDF, StudentsT};
+
+#[derive(Debug, Clone, Copy, Default)]
+pub(in crate::rekey) struct Observation {
+    /// Inbound, outbound SA of the initiator.
+    pub(in crate::rekey) sides: [Option<Counters>; 2],
+    /// Age of the pair, seconds.
+    pub(in crate::rekey) age_s: Option<f64>,
+    /// Negotiated.
+    pub(in crate::rekey) limit_kilobytes: Option<u64>,
+    /// Negotiated.
+    pub(in crate::rekey) limit_seconds: Option<u64>,
+    /// The first message of the exchange is not in the capture: all of it was read later.
+    pub(in crate::rekey) late: bool,
+}
 
 /// A counting is told from the steadiest one only if its spread is this many times as large …
 const LEAST_SPREAD_RATIO: f64 = 1.5;
