@@ -19,11 +19,11 @@ mod material;
 pub mod reading;
 
 pub use crate::lines::encoding::utf8_text;
-pub use crate::material::bounds::{
+pub use crate::material::contents::{Blob, KeyFileInfo, KeyMaterial, KeyProblem, SaLifetime, SpiSighting};
+pub use crate::material::contents::{
     LONGEST_LINE, MOST_BLOB_BYTES, MOST_BLOBS, MOST_ESP_KEYS, MOST_IKE_KEYS, MOST_PROBLEMS,
     MOST_SPI_SIGHTINGS, SHORTEST_BLOB,
 };
-pub use crate::material::contents::{Blob, KeyFileInfo, KeyMaterial, KeyProblem, SaLifetime, SpiSighting};
 pub use crate::material::index::EspKeyIndex;
 pub use crate::material::key::{EspKey, IkeKey, IkeSecrets, KeyDefect, KeyOrigin, KeyRoad, Seed, SeedOf};
 pub use crate::reading::beside::find_beside;

@@ -8,9 +8,9 @@
 use crate::formats::format::KeyFormat;
 use crate::lines::fields::{self, unquoted, words};
 use crate::lines::outer::LogLine;
-use crate::lines::wiped::append;
+use crate::lines::text::append;
 use crate::lines::{algorithm_names, hex};
-use crate::material::bounds::LONGEST_LINE;
+use crate::material::contents::LONGEST_LINE;
 use crate::material::key::{EspKey, KeyDefect};
 use crate::material::sink::Sink;
 use rekeyscope_model::algorithm::{Encryption, Integrity};

@@ -1,7 +1,6 @@
 //! Bytes become the lines that a writer wrote, and formats read in them: words, hex, dumps, names of transforms.
 
 pub(crate) mod algorithm_names;
-pub(crate) mod commands;
 pub(crate) mod dump;
 pub(crate) mod encoding;
 pub(crate) mod fields;
@@ -12,4 +11,3 @@ mod reader;
 pub(crate) mod stamp;
 pub(crate) mod text;
 mod unwrap;
-pub(crate) mod wiped;

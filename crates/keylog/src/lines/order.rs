@@ -6,7 +6,7 @@ use crate::lines::reader;
 use crate::lines::text::TextLine;
 use crate::lines::unwrap::framed::Begins;
 use crate::lines::unwrap::peel::unwrapped;
-use crate::material::bounds::LONGEST_LINE;
+use crate::material::contents::LONGEST_LINE;
 use crate::material::sink::Sink;
 use std::collections::HashMap;
 use std::io::Read;

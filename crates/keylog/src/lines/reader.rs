@@ -1,9 +1,8 @@
 //! Bytes → stretches of text of whole lines, small enough to be looked at as a whole. UTF-16 becomes UTF-8.
 
 use crate::lines::encoding::{SAMPLE, UTF8_MARK, append_utf8, utf16};
-use crate::lines::text::Text;
-use crate::lines::wiped;
-use crate::material::bounds::LONGEST_LINE;
+use crate::lines::text::{Text, append};
+use crate::material::contents::LONGEST_LINE;
 use std::io::Read;
 use zeroize::Zeroizing;
 
@@ -65,7 +64,7 @@ impl TextStretches<'_> {
             self.skipping = false;
             data = data.get(end..).unwrap_or_default();
         }
-        wiped::append(&mut self.held, data);
+        append(&mut self.held, data);
         if self.held.len() < WHOLE {
             return;
         }
@@ -84,7 +83,7 @@ impl TextStretches<'_> {
 
     fn hand_on(&mut self, len: usize) {
         let mut whole = std::mem::take(&mut self.held);
-        wiped::append(&mut self.held, whole.get(len..).unwrap_or_default());
+        append(&mut self.held, whole.get(len..).unwrap_or_default());
         whole.truncate(len);
         let text = Text::split(without_marks(whole), self.next);
         self.next = text

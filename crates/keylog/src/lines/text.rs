@@ -1,7 +1,6 @@
 //! A text as lines, each with its number in the file and what a wrapping said about it. A layer of unwrapping reads one text and makes
 //! another; both are wiped when dropped.
 
-use crate::lines::wiped;
 use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher, Hash};
 use std::ops::Range;
 use zeroize::Zeroizing;
@@ -113,7 +112,7 @@ impl Text {
     /// Appends a line that is put together of `parts`.
     pub(crate) fn push_parts(&mut self, of: TextLine<'_>, parts: &[&[u8]]) {
         let start = self.bytes.len();
-        parts.iter().for_each(|part| wiped::append(&mut self.bytes, part));
+        parts.iter().for_each(|part| append(&mut self.bytes, part));
         let (end, number, about) = (self.bytes.len(), of.number, of.about);
         self.spans.push(LineSpan {
             start,
@@ -121,16 +120,16 @@ impl Text {
             number,
             about,
         });
-        wiped::append(&mut self.bytes, b"\n");
+        append(&mut self.bytes, b"\n");
     }
 
     /// Appends to the last line.
     pub(crate) fn extend_last(&mut self, parts: &[&[u8]]) {
         let Some(last) = self.spans.last_mut() else { return };
         self.bytes.truncate(last.end);
-        parts.iter().for_each(|part| wiped::append(&mut self.bytes, part));
+        parts.iter().for_each(|part| append(&mut self.bytes, part));
         last.end = self.bytes.len();
-        wiped::append(&mut self.bytes, b"\n");
+        append(&mut self.bytes, b"\n");
     }
 
     /// Appends the lines of `bytes`, all of which stand on line `number`.
@@ -216,4 +215,17 @@ impl Text {
         }
         next
     }
+}
+
+// Text with keys in it, which leaves nothing behind where it grows.
+
+/// Appends; what gets too small is wiped, as everything is on drop. (A `Vec` frees it as it is.)
+pub(crate) fn append(text: &mut Zeroizing<Vec<u8>>, more: &[u8]) {
+    let needed = text.len() + more.len();
+    if needed > text.capacity() {
+        let mut larger = Zeroizing::new(Vec::with_capacity(needed.max(2 * text.capacity())));
+        larger.extend_from_slice(text);
+        *text = larger;
+    }
+    text.extend_from_slice(more);
 }

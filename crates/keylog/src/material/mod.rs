@@ -1,6 +1,5 @@
 //! Contents of key files: keys, seeds, blobs that may be keys, and how much of each is kept.
 
-pub(crate) mod bounds;
 pub(crate) mod claim;
 pub(crate) mod contents;
 pub(crate) mod ike_record;

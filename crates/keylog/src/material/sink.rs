@@ -1,11 +1,10 @@
 //! The sink into which formats put what they find: leaves out repetitions, keeps the bounds, collects problems.
 
 use crate::lines::text::hash_of;
-use crate::material::bounds::{
-    MOST_BLOB_BYTES, MOST_BLOBS, MOST_ESP_KEYS, MOST_IKE_KEYS, MOST_PROBLEMS, MOST_SPI_SIGHTINGS,
-    SHORTEST_BLOB,
+use crate::material::contents::{
+    Blob, KeyMaterial, KeyProblem, MOST_BLOB_BYTES, MOST_BLOBS, MOST_ESP_KEYS, MOST_IKE_KEYS, MOST_PROBLEMS,
+    MOST_SPI_SIGHTINGS, SHORTEST_BLOB, SaLifetime, SpiSighting,
 };
-use crate::material::contents::{Blob, KeyMaterial, KeyProblem, SaLifetime, SpiSighting};
 use crate::material::key::{EspKey, IkeKey, IkeSecrets, KeyOrigin, KeyRoad, Seed};
 use rekeyscope_model::analysis::Lifetime;
 use rekeyscope_model::secret::SecretBytes;

@@ -11,10 +11,9 @@
 //! ```
 
 use crate::formats::format::KeyFormat;
-use crate::formats::yamaha::framing::RowFraming;
 use crate::formats::yamaha::labels::{Kind, is_masked, kind};
 use crate::formats::yamaha::records::EspRecord;
-use crate::formats::yamaha::runs::{HexRun, SoFar, continuation, next_run};
+use crate::formats::yamaha::runs::{HexRun, RowFraming, SoFar, continuation, next_run};
 use crate::lines::algorithm_names::{fits_encryption, keymat_encryption_len};
 use crate::lines::fields::find;
 use crate::lines::hex;

@@ -2,6 +2,7 @@
 
 use crate::formats::yamaha::labels::{Kind, kind};
 use crate::lines::hex::{self, digit};
+use crate::lines::outer::{LogLine, Tag};
 
 /// Fewest hex digits that count as a value: an SPI. Fewer are numbers in the text.
 const FEWEST_DIGITS: usize = 8;
@@ -158,6 +159,50 @@ fn next_token(text: &[u8], from: usize) -> Option<Token> {
     let len = text.get(start..)?.iter().position(parts);
     let end = len.map_or(text.len(), |len| start + len);
     Some(Token { start, end })
+}
+
+// Framing of a line of hex: the rows of one value are framed alike.
+
+/// Time and tag of a line.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct RowFraming {
+    moment: Option<u64>,
+    /// A collector's time.
+    collected: Option<u64>,
+    tag: Tag,
+}
+
+impl RowFraming {
+    pub(super) fn of(line: &LogLine<'_>) -> RowFraming {
+        RowFraming {
+            moment: line.moment,
+            collected: line.collected(),
+            tag: line.tag,
+        }
+    }
+
+    /// Tells whether it has a tag.
+    pub(super) fn is_tagged(&self) -> bool {
+        self.tag != Tag::None
+    }
+
+    /// The same time (to the second, which is what routers print) or none, and the same tag.
+    pub(super) fn is_of(&self, line: &LogLine<'_>) -> bool {
+        self.has_time_of(line) && self.tag == line.tag
+    }
+
+    /// The same time or none, and no tag.
+    pub(super) fn may_lack_its_tag(&self, line: &LogLine<'_>) -> bool {
+        self.has_time_of(line) && line.tag == Tag::None
+    }
+
+    /// The router's time decides; a collector's clock may have gone on between two lines of one message.
+    fn has_time_of(&self, line: &LogLine<'_>) -> bool {
+        match line.moment {
+            Some(moment) => self.moment == Some(moment),
+            None => line.collected().is_none_or(|time| self.collected == Some(time)),
+        }
+    }
 }
 
 #[cfg(test)]

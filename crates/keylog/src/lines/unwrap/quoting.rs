@@ -1,6 +1,6 @@
 //! Quoting: `> ` of mails, `| ` of tables, `# ` of comments, fences and bullets of Markdown, blanks before every line.
 
-use crate::lines::commands::is_command;
+use crate::lines::outer::is_command;
 use crate::lines::text::Text;
 use crate::lines::unwrap::characters::characters;
 use crate::lines::unwrap::framed::Begins;
