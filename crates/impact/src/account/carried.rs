@@ -1,6 +1,6 @@
 //! State of one direction of a connection between two pieces, and how a piece is gone over.
 
-use super::flow::measured::Measured;
+use super::flow::Measured;
 use super::half::Half;
 use super::sweep::rules::sweep;
 use super::sweep::sender::TcpSender;

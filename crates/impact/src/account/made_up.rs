@@ -2,7 +2,7 @@
 
 use super::half::Half;
 use super::packet::AccountPacket;
-use super::sweep::step::{Step, StepKind};
+use super::sweep::track::{Step, StepKind};
 use rekeyscope_model::analysis::AccountLabel;
 use rekeyscope_model::time::{NANOS_PER_MILLI, Timestamp};
 use rekeyscope_traffic::TcpHeader;

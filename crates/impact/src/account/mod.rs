@@ -2,8 +2,8 @@
 //!
 //! ```text
 //! packet, connection   a packet, with what the tracker of `traffic` says of it; a connection, whose packets are gone over in pieces
-//! half       one direction of a connection: how long data and acknowledgements take (delays), the shift of the window where no
-//!            handshake says it (scale), and the packets of the piece
+//! half       one direction of a connection: how long data and acknowledgements take, the shift of the window where no
+//!            handshake says it, and the packets of the piece
 //! capacity   what the path can carry: C; how near to it the transfer is at every packet
 //! times      what counts as at once, as a pause, as a timeout
 //! sweep      the packets of a half in order of time → one step per wait for a data packet: the rules; what is known of the sender,
@@ -25,7 +25,6 @@
 mod capacity;
 mod carried;
 mod connection;
-mod delays;
 mod flow;
 mod fold;
 mod half;
@@ -33,7 +32,6 @@ mod half;
 mod made_up;
 mod overlay;
 mod packet;
-mod scale;
 mod surroundings;
 mod sweep;
 #[cfg(test)]

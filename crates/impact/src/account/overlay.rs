@@ -1,8 +1,7 @@
 //! Labels of waits.
 
 use super::surroundings::Surroundings;
-use super::sweep::step::Step;
-use super::sweep::track::Track;
+use super::sweep::track::{Step, Track};
 use crate::ledger::{joined, meets};
 use rekeyscope_model::analysis::AccountLabel;
 use rekeyscope_model::time::Timestamp;

@@ -14,9 +14,7 @@ pub use rekeyscope_model::analysis::comparison::{
 
 use crate::compare::line::{CapturePoint, line_through};
 use crate::verdict::cost_of_a_rekey;
-use rekeyscope_model::analysis::{
-    Analysis, Counted, Direction, Generator, Impact, SecurityAssociation, Verdict,
-};
+use rekeyscope_model::analysis::{Analysis, Counted, Generator, Impact, SecurityAssociation, Verdict};
 use rekeyscope_model::text::{Catalogue, Language, Message, Said};
 use std::collections::BTreeMap;
 use std::net::IpAddr;
@@ -181,10 +179,8 @@ fn name(captures: &mut [ComparedCapture]) {
 
 fn ends(analysis: &Analysis, headline: &Impact) -> Option<(IpAddr, IpAddr)> {
     let tunnel = analysis.tunnels.get(headline.tunnel)?;
-    Some(match headline.direction {
-        Direction::AToB => (tunnel.a, tunnel.b),
-        Direction::BToA => (tunnel.b, tunnel.a),
-    })
+    let (a, b) = (tunnel.a, tunnel.b);
+    Some(headline.direction.pick((a, b), (b, a)))
 }
 
 /// SAs with packets towards the end that the headline's direction has. (Behind a NAT an address may change; the

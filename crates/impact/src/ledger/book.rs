@@ -3,8 +3,7 @@
 use super::arrivals::ArrivedBytes;
 use super::input::{LEAST_COST, LEAST_GAP, LEAST_SHARE, LedgerInput, RekeySpan, RuleTimes, TimeSpan};
 use super::ownership::{Owned, Owner, Ownership, ownership};
-use super::price::{RateWithout, carried, cost, rate, rate_without};
-use super::repair::repaired;
+use super::price::{RateWithout, carried, cost, rate, rate_without, repaired};
 use super::silence::{VainTransmissions, silences};
 use super::slow::{SlowRekeys, slow};
 use super::spans::{joined, meets, nanos, without};

@@ -7,8 +7,7 @@
 //! input      arrived bytes, transmissions in vain, rekeys, failed attempts
 //! silence    from one arrival to the next, and what is known of it
 //! ownership  which rekey or failure a silence belongs to
-//! repair     when the transfer is back at its rate: the interval's end
-//! price      r0 from the undisturbed time on both sides, and the cost
+//! price      when the transfer is back at its rate: the interval's end; r0 from the undisturbed time on both sides, and the cost
 //! slow       rekeys without a silence that slowed the transfer all the same
 //! sealed     the same without keys: what its receiver does not answer did not arrive
 //! sums       the seconds and bytes of all labels, exactly
@@ -21,7 +20,6 @@ mod input;
 mod made_up;
 mod ownership;
 mod price;
-mod repair;
 mod sealed;
 mod silence;
 mod slow;

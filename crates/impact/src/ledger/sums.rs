@@ -74,19 +74,13 @@ pub fn label_sums<L: Copy + Ord>(
             .filter(|label| label.from < own.to && own.from < label.to);
         let inside: Vec<TimeSpan> = inside.map(Interval::span).collect();
         // An interval without undisturbed time beside it goes by its own labels.
-        let (spans, of): (&[TimeSpan], Vec<L>) = if beside.is_empty() {
-            let of = inside
-                .iter()
-                .filter_map(|span| label_at(labels, span.0))
-                .collect();
-            (if inside.is_empty() { &within } else { &inside }, of)
-        } else {
-            let of = beside
-                .iter()
-                .filter_map(|span| label_at(labels, span.0))
-                .collect();
-            (&beside, of)
+        let spans: &[TimeSpan] = match (beside.is_empty(), inside.is_empty()) {
+            (false, _) => &beside,
+            (true, false) => &inside,
+            (true, true) => &within,
         };
+        let of = if beside.is_empty() { &inside } else { &beside };
+        let of = of.iter().filter_map(|span| label_at(labels, span.0));
         let nanos: Vec<i128> = spans
             .iter()
             .map(|span| i128::from(span.1.nanos_since(span.0)))
@@ -105,7 +99,7 @@ pub fn label_sums<L: Copy + Ord>(
             0
         };
         let bytes = shared(i128::from(own.bytes + first_packet), &bytes);
-        for ((label, nanos), bytes) in of.into_iter().zip(nanos).zip(bytes) {
+        for ((label, nanos), bytes) in of.zip(nanos).zip(bytes) {
             let sum = sums.entry(label).or_default();
             sum.nanos += nanos as i64;
             sum.bytes += bytes as u64;

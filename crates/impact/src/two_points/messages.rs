@@ -2,7 +2,7 @@
 
 use crate::two_points::clock::ClockLine;
 use crate::two_points::lane::PointLaneKey;
-use crate::two_points::pairing::pairs;
+use crate::two_points::numbers::pairs;
 use crate::two_points::trace::{PointMessage, PointTrace};
 use rekeyscope_model::analysis::PointOrder;
 use rekeyscope_model::spi::IkeSpi;

@@ -18,12 +18,9 @@
 
 mod clock;
 mod compare;
-mod hops;
-mod hull;
 mod lane;
 mod messages;
 mod numbers;
-mod pairing;
 mod rekey_loss;
 #[cfg(test)]
 mod tests;

@@ -1,11 +1,15 @@
 //! The verdict on one direction.
 
 use super::judged_direction::JudgedDirection;
-use super::limits::{INTEREST, LEAST_SHARE};
 use super::projection::explained_share;
 use super::sentence::sentence;
+use crate::ledger::LEAST_SHARE;
 use rekeyscope_model::analysis::{Impact, Ledger, LedgerBasis, RekeyImpact, Transfer, Verdict};
 use rekeyscope_model::text::Said;
+
+/// A share of the throughput below which nobody would change anything, and up to which an all-clear is given: the bound on what rekeys
+/// may have cost unseen has to lie below it.
+pub const INTEREST: f64 = 0.03;
 
 impl JudgedDirection<'_> {
     fn verdict(&self) -> Verdict {
@@ -95,4 +99,11 @@ pub fn rekey_costs(of: &JudgedDirection<'_>) -> Vec<(usize, RekeyImpact)> {
         (*rekey, impact)
     };
     of.rekeys.iter().map(entry).collect()
+}
+
+/// Seconds that rekeys and failures took, where they are a share of the transfer that a sentence names.
+pub fn named_loss(ledger: &Ledger) -> Option<f64> {
+    let down: f64 = ledger.down.iter().map(|down| down.cost_seconds).sum();
+    let lost = ledger.cost_seconds + down;
+    (lost >= LEAST_SHARE * ledger.seconds).then_some(lost)
 }

@@ -1,10 +1,10 @@
 //! The verdict in words: the answer first, then each reservation as a message of its own.
 
 use super::judged_direction::JudgedDirection;
-use super::limits::LEAST_SHARE;
+use crate::ledger::LEAST_SHARE;
 use crate::tell::account::amount_alone;
 use crate::tell::words::{explained, interval, percent, rate, seconds, volume};
-use rekeyscope_model::analysis::{Counted, Direction, Estimate, Ledger, LedgerBasis, LedgerRekey, Verdict};
+use rekeyscope_model::analysis::{Counted, Estimate, Ledger, LedgerBasis, LedgerRekey, Verdict};
 use rekeyscope_model::text::{Arg, Message};
 
 /// Messages about a direction.
@@ -53,10 +53,7 @@ fn without_rekeys(renewals: usize) -> &'static str {
 
 /// A message about the direction.
 fn about(of: &JudgedDirection<'_>, id: &str) -> Message {
-    let direction = match of.direction {
-        Direction::AToB => "verdict-upload",
-        Direction::BToA => "verdict-download",
-    };
+    let direction = of.direction.pick("verdict-upload", "verdict-download");
     Message::new(id).with("direction", Message::new(direction))
 }
 

@@ -4,5 +4,4 @@ mod receiver;
 mod rounds;
 pub(super) mod rules;
 pub(super) mod sender;
-pub(super) mod step;
 pub(super) mod track;

@@ -2,8 +2,7 @@
 
 use super::rounds::{FIRST_ROUNDS, FLAT, ROUNDS};
 use super::sender::TcpSender;
-use super::step::{Step, StepKind};
-use super::track::Track;
+use super::track::{Step, StepKind, Track};
 use crate::account::capacity::{NEAR_BEST, queue_margin};
 use crate::account::half::Half;
 use crate::account::packet::AccountPacket;

@@ -4,7 +4,7 @@
 
 use crate::account::overlay::Labelled;
 use crate::account::surroundings::Surroundings;
-use crate::account::sweep::step::Step;
+use crate::account::sweep::track::Step;
 use crate::ledger::without;
 use rekeyscope_model::analysis::AccountLabel;
 use rekeyscope_model::time::{NANOS_PER_SECOND, Timestamp};

@@ -1,4 +1,5 @@
 use super::*;
+use rekeyscope_model::analysis::Direction;
 
 /// A **synthetic** row: a transfer of 20 GB at 700 Mbit/s with a stall at each rekey.
 fn synthetic(path: &str, suite: &str, lifetime_bytes: f64, stall_s: f64) -> ComparedCapture {

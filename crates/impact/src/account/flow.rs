@@ -1,11 +1,10 @@
 //! Round trips, window and data in flight, as the sweep comes by them.
 
-use super::course::FlowBins;
-use super::median::Median;
 use crate::account::half::Half;
 use crate::account::packet::AccountPacket;
 use crate::account::times::{MOST_STAMPS, micros};
-use rekeyscope_model::analysis::{Direction, FlowTcp};
+use rekeyscope_model::analysis::{Direction, FlowCourse, FlowTcp};
+use rekeyscope_model::time::{NANOS_PER_MILLI, Timestamp};
 use rekeyscope_traffic::Handshake;
 use std::collections::VecDeque;
 
@@ -117,6 +116,175 @@ impl Measured {
     }
 }
 
+// Values over time, in a bounded number of bins.
+
+/// Most bins; beyond, they become twice as wide.
+const MOST_BINS: usize = 1024;
+/// How wide they are at first, nanoseconds.
+const FIRST_WIDTH: i64 = 10 * NANOS_PER_MILLI;
+
+/// Lowest, mean and highest of values.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Spread {
+    low: u32,
+    high: u32,
+    count: u64,
+    sum: u64,
+}
+
+/// Values of one bin.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct FlowBin {
+    /// Microseconds.
+    pub(super) rtt: Spread,
+    /// Bytes.
+    pub(super) flight: Spread,
+}
+
+/// Bins in order of time: 49 kB at most.
+#[derive(Debug, Clone)]
+pub(super) struct FlowBins {
+    /// Width of a bin, nanoseconds.
+    width: i64,
+    /// Number of the first bin: bin n begins at n times the width.
+    first: i64,
+    bins: Vec<FlowBin>,
+}
+
+impl Default for FlowBins {
+    fn default() -> Self {
+        FlowBins {
+            width: FIRST_WIDTH,
+            first: 0,
+            bins: Vec::new(),
+        }
+    }
+}
+
+impl FlowBins {
+    /// The bin of a moment. What lies before the first one counts there.
+    pub(super) fn at(&mut self, time: i64) -> &mut FlowBin {
+        if self.bins.is_empty() {
+            self.first = time.div_euclid(self.width);
+        }
+        let place = |of: &Self| usize::try_from(time.div_euclid(of.width) - of.first).unwrap_or(0);
+        while place(self) >= MOST_BINS {
+            self.coarsen();
+        }
+        let place = place(self);
+        if place >= self.bins.len() {
+            self.bins.resize(place + 1, FlowBin::default());
+        }
+        &mut self.bins[place]
+    }
+
+    /// Doubles the width.
+    fn coarsen(&mut self) {
+        let odd = self.first.rem_euclid(2) as usize;
+        let mut wider = vec![FlowBin::default(); (self.bins.len() + odd).div_ceil(2)];
+        for (place, bin) in self.bins.iter().enumerate() {
+            wider[(place + odd) / 2].rtt.merge(bin.rtt);
+            wider[(place + odd) / 2].flight.merge(bin.flight);
+        }
+        *self = FlowBins {
+            width: self.width * 2,
+            first: self.first.div_euclid(2),
+            bins: wider,
+        };
+    }
+
+    /// The course as the document has it; `None` where one bin holds everything.
+    pub(super) fn document(&self, whole: bool) -> Option<FlowCourse> {
+        let millis = |us: u64| us as f64 / 1_000.0;
+        (self.bins.len() > 1).then(|| FlowCourse {
+            start: Timestamp(self.first.saturating_mul(self.width)),
+            bin_ms: self.width as f64 / NANOS_PER_MILLI as f64,
+            rtt_whole: whole,
+            rtt_ms: self
+                .bins
+                .iter()
+                .map(|b| Some(b.rtt.three()?.map(millis)))
+                .collect(),
+            in_flight_bytes: self.bins.iter().map(|b| b.flight.three()).collect(),
+        })
+    }
+}
+
+impl Spread {
+    pub(super) fn add(&mut self, value: u32) {
+        self.merge(Spread {
+            low: value,
+            high: value,
+            count: 1,
+            sum: u64::from(value),
+        });
+    }
+
+    fn merge(&mut self, other: Spread) {
+        self.low = match (self.count, other.count) {
+            (0, _) => other.low,
+            (_, 0) => self.low,
+            _ => self.low.min(other.low),
+        };
+        self.high = self.high.max(other.high);
+        self.count += other.count;
+        self.sum += other.sum;
+    }
+
+    fn three(&self) -> Option<[u64; 3]> {
+        let mean = (self.sum + self.count / 2).checked_div(self.count)?;
+        Some([u64::from(self.low), mean, u64::from(self.high)])
+    }
+}
+
+// The median of times, in bounded memory.
+
+/// Bits that are kept of a time: the middle of what falls together is at most 0.8 % off.
+const KEPT_BITS: u32 = 7;
+/// Steps of an octave.
+const STEPS: usize = 1 << (KEPT_BITS - 1);
+
+/// Times counted by their leading bits: 7 kB at most.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Median {
+    counts: Vec<u32>,
+}
+
+impl Median {
+    /// Microseconds.
+    pub(super) fn add(&mut self, us: u32) {
+        let place = place(us);
+        if place >= self.counts.len() {
+            self.counts.resize(place + 1, 0);
+        }
+        self.counts[place] = self.counts[place].saturating_add(1);
+    }
+
+    /// Milliseconds; `None` without any.
+    pub(super) fn millis(&self) -> Option<f64> {
+        let total: u64 = self.counts.iter().copied().map(u64::from).sum();
+        let mut below = 0;
+        let place = self.counts.iter().position(|&count| {
+            below += u64::from(count);
+            below > 0 && below * 2 >= total
+        })?;
+        Some(middle(place) as f64 / 1_000.0)
+    }
+}
+
+/// Microseconds below 128 each have a place; above, 64 places make an octave.
+fn place(us: u32) -> usize {
+    let octave = (u32::BITS - us.leading_zeros()).saturating_sub(KEPT_BITS);
+    octave as usize * STEPS + (us >> octave) as usize
+}
+
+/// The middle of what has this place, microseconds.
+fn middle(place: usize) -> u64 {
+    let octave = (place / STEPS).saturating_sub(1);
+    let low = ((place - octave * STEPS) as u64) << octave;
+    low + (1 << octave) / 2
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -216,5 +384,58 @@ mod tests {
         of.hears(&half, &stamped(10, 1_000, 1));
         of.sends(&echo(25, 1_000, Some(15)), (1, 2_000), false);
         assert_eq!(of.sender_half, None);
+    }
+
+    fn of(times: impl Iterator<Item = i64>) -> FlowBins {
+        let mut course = FlowBins::default();
+        for (value, time) in (0..).zip(times) {
+            course.at(time).flight.add(value);
+        }
+        course
+    }
+
+    #[test]
+    fn coarser_bins_hold_the_same_values() {
+        for begin in [0, 3, 4, -7] {
+            let course = of((0..5_000).map(|k| (begin + k) * FIRST_WIDTH));
+            assert_eq!(course.width, 8 * FIRST_WIDTH);
+            assert!(course.bins.len() <= MOST_BINS);
+            let flights = || course.bins.iter().map(|b| b.flight);
+            assert_eq!(flights().map(|f| f.count).sum::<u64>(), 5_000);
+            assert_eq!(flights().map(|f| f.sum).sum::<u64>(), 4_999 * 2_500);
+            for (number, flight) in (course.first..).zip(flights()) {
+                let low = (number * 8 - begin).max(0);
+                let high = (number * 8 + 7 - begin).min(4_999);
+                assert_eq!((i64::from(flight.low), i64::from(flight.high)), (low, high));
+            }
+        }
+    }
+
+    #[test]
+    fn any_times_fit() {
+        let far = [0, i64::MAX, i64::MIN, 5, i64::MAX / 2];
+        let course = of(far.into_iter());
+        assert!(course.bins.len() <= MOST_BINS);
+        assert_eq!(course.bins.iter().map(|b| b.flight.count).sum::<u64>(), 5);
+    }
+
+    #[test]
+    fn every_time_is_near_the_middle_of_its_place() {
+        for us in (0..40_000).chain([1_000_000, 77_777_777, u32::MAX]) {
+            let off = middle(place(us)).abs_diff(u64::from(us)) as f64;
+            assert!(off <= 0.008 * f64::from(us), "{us}: {off}");
+        }
+        assert!(place(u32::MAX) < 27 * STEPS);
+    }
+
+    #[test]
+    fn the_median_is_the_middle_one() {
+        let mut median = Median::default();
+        assert_eq!(median.millis(), None);
+        for ms in [90, 1, 20, 20, 500] {
+            median.add(ms * 1_000);
+        }
+        let found = median.millis().unwrap();
+        assert!((found - 20.0).abs() < 0.2, "{found}");
     }
 }
