@@ -3,7 +3,6 @@
 //! Every value goes through [`clean`] and is escaped by askama; only the style sheet and the plots, which escape their
 //! own text, are marked safe.
 
-mod close_up;
 pub mod comparison;
 mod views;
 

@@ -50,27 +50,20 @@ pub fn render(analysis: &Analysis, mining: MiningEffort, options: TextOptions) -
 
 /// `16 of 16 SAs decrypted: 12 explicit, 4 derived.`
 fn answer(t: &Catalogue, analysis: &Analysis) -> String {
-    let used = || analysis.security_associations.iter().filter(|sa| sa.packets > 0);
-    let total = used().count() as u64;
+    let (verified, total) = words::decrypted(analysis);
     if total == 0 {
         return without_packets(t, analysis);
     }
     let mut roads: BTreeMap<&str, u64> = BTreeMap::new();
-    let verified: Vec<_> = used().filter(|sa| sa.is_decrypted()).collect();
-    for sa in &verified {
-        let road = sa
-            .key
-            .source
-            .as_deref()
-            .and_then(split_source)
-            .map_or("known", |s| s.1);
+    for sa in words::with_packets(analysis).filter(|sa| sa.is_decrypted()) {
+        let source = sa.key.source.as_deref().and_then(split_source);
+        let road = source.map_or("known", |(_, road)| road);
         *roads.entry(road).or_default() += 1;
     }
     let roads: Vec<String> = roads
         .into_iter()
         .map(|(road, n)| format!("{} {}", format::count(n), words::road(t, road)))
         .collect();
-    let verified = verified.len() as u64;
     let (roads, without) = (t.joined(&roads), format::count(total - verified));
     let (verified_text, total_text) = (format::count(verified), format::counted(t, "counted-sas", total));
     let message = match (verified < total, roads.is_empty()) {

@@ -5,7 +5,7 @@ use crate::tables::{self, Align, Table};
 use crate::words::focus::Focus;
 use crate::words::{self, clean};
 use rekeyscope_model::analysis::Analysis;
-use rekeyscope_model::text::{Catalogue, Language};
+use rekeyscope_model::text::Language;
 
 /// Tunnels with tables of their own.
 const MOST_TUNNELS: usize = 4;
@@ -164,9 +164,6 @@ impl Page for MarkdownPage {
     fn filter(&mut self, said: impl Fn(&str) -> String, filter: &str) {
         self.out += &format!("  {}\n", said(&code(filter)));
     }
-
-    /// A ticket needs no more.
-    fn more(&mut self, _: &Catalogue, _: usize) {}
 }
 
 impl MarkdownPage {

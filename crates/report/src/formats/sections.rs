@@ -16,14 +16,18 @@ pub(crate) trait Page {
     fn paragraph(&mut self, text: &str);
     fn item(&mut self, text: &str);
     /// An item of our own words, in which backticks set off what is typed.
-    fn typed(&mut self, text: &str);
+    fn typed(&mut self, text: &str) {
+        self.item(text);
+    }
     /// Words of a heading before its table.
-    fn remark(&mut self, text: &str);
+    fn remark(&mut self, text: &str) {
+        self.paragraph(text);
+    }
     fn table(&mut self, table: &Table);
     /// A display filter below an item, in the words that `said` puts around it.
     fn filter(&mut self, said: impl Fn(&str) -> String, filter: &str);
-    /// Says where the rest of a list is.
-    fn more(&mut self, t: &Catalogue, total: usize);
+    /// Says where the rest of a list is; a ticket needs no more.
+    fn more(&mut self, _: &Catalogue, _: usize) {}
 }
 
 pub(crate) fn two_points<P: Page>(page: &mut P, focus: &Focus) {

@@ -139,14 +139,6 @@ impl Page for TerminalPage {
         self.cells(vec![vec![Cell::new("-"), Cell::new(text)]], &[]);
     }
 
-    fn typed(&mut self, text: &str) {
-        self.item(text);
-    }
-
-    fn remark(&mut self, text: &str) {
-        self.paragraph(text);
-    }
-
     /// A table with its notes; nothing when it has no rows.
     fn table(&mut self, table: &Table) {
         if table.rows.is_empty() {

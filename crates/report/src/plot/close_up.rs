@@ -3,7 +3,6 @@
 mod arrow;
 mod drawing;
 mod hover;
-mod legend;
 mod marks;
 mod messages;
 

@@ -9,7 +9,6 @@ mod course;
 mod frame;
 mod lanes;
 mod marks;
-mod outages;
 mod overlays;
 mod span;
 

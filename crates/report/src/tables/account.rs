@@ -91,28 +91,19 @@ fn account_in_brief(focus: &Focus, of: &Account, brief: &AccountInBrief<'_>) -> 
         false => words::account_label(t, line.label),
     };
     let without = |line: &&AccountLine| or_unknown(line.without_mbps, |mbps| format::rate(mbps * 1e6));
-    let table = match brief.by_loss {
-        true => {
-            Table::of(t, &brief.lines)
-                .left("column-account", name)
-                .right("column-lost-s", |line| {
-                    seconds_of(line.lost_seconds, of.lost_seconds)
-                })
-                .right("column-lost-share", |line| {
-                    or_unknown(line.lost_share, format::percent)
-                })
-                .right("column-without", without)
-                .table
-        }
-        false => {
-            Table::of(t, &brief.lines)
-                .left("column-account", name)
-                .right("column-seconds", |line| seconds_of(line.seconds, of.seconds))
-                .right("column-share", |line| format::percent(line.share))
-                .table
-        }
+    let lost = |line: &&AccountLine| seconds_of(line.lost_seconds, of.lost_seconds);
+    let share = |line: &&AccountLine| or_unknown(line.lost_share, format::percent);
+    let lines = Table::of(t, &brief.lines).left("column-account", name);
+    let lines = match brief.by_loss {
+        true => lines
+            .right("column-lost-s", lost)
+            .right("column-lost-share", share)
+            .right("column-without", without),
+        false => lines
+            .right("column-seconds", |line| seconds_of(line.seconds, of.seconds))
+            .right("column-share", |line| format::percent(line.share)),
     };
-    table.without_empty()
+    lines.table.without_empty()
 }
 
 /// The first cell of a row: a label, or that it is the row of all.

@@ -85,12 +85,16 @@ pub(crate) fn times(focus: &Focus, account: &Account) -> String {
     let first = day_and_time(&focus.analysis.capture);
     let rests = span - account.seconds;
     let seconds = format::seconds(rests);
-    let rests = match rests > LEAST_SHARE * span {
-        true => fill!(t, "answer-rests", seconds),
-        false => String::new(),
-    };
+    let told = (rests > LEAST_SHARE * span).then(|| fill!(t, "answer-rests", seconds));
     let [from, to] = [account.start, account.end].map(|time| moment(focus, time));
-    fill!(t, "answer-times", first, from, to, rests)
+    fill!(
+        t,
+        "answer-times",
+        first,
+        from,
+        to,
+        rests = told.unwrap_or_default()
+    )
 }
 
 /// A label of seconds that were lost: a path loses where it carries less than its best.

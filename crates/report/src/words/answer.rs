@@ -1,15 +1,13 @@
 //! The answer in three lines, in words: the number, why, and what to do. What else a report says stands behind it.
 
-mod capture;
 mod client;
 mod cost;
-mod loss;
-mod orphan;
+mod findings;
+mod one_sa;
 mod outage;
 mod reasons;
 mod remedy;
 mod set_up;
-mod slow_sa;
 mod standstill;
 
 /// The three lines that everyone reads; line 1 is one of 80 columns in English.
@@ -42,15 +40,15 @@ fn lines(focus: &Focus) -> Option<Answer> {
     use ToldAnswer as Told;
     let since = |cause, event| standstill::of_nothing_since(focus, cause, event);
     match &focus.answer {
-        Told::Disorder(capture) => Some(capture::of_disorder(focus, capture)),
-        Told::Clear(finding) => Some(capture::of_clear(focus, finding)),
+        Told::Disorder(capture) => Some(findings::of_disorder(focus, capture)),
+        Told::Clear(finding) => Some(findings::of_clear(focus, finding)),
         Told::Login(refusals) => set_up::of_login(focus, refusals),
         Told::Outages(told, everywhere) => outage::of_outages(focus, told, everywhere.as_ref()),
-        Told::LostBefore(told) => loss::of_lost_before(focus, told),
+        Told::LostBefore(told) => findings::of_lost_before(focus, told),
         Told::Turns(event) => Some(standstill::of_turns(focus, event)),
         Told::Elsewhere(tunnel, event) => Some(standstill::of_elsewhere(focus, tunnel, event)),
-        Told::SlowSa(told, headline) => slow_sa::of_slow_sa(focus, told, headline),
-        Told::Orphan(told) => orphan::of_orphan(focus, told),
+        Told::SlowSa(told, headline) => one_sa::of_slow_sa(focus, told, headline),
+        Told::Orphan(told) => one_sa::of_orphan(focus, told),
         Told::Childless(event) => since(ExplanationCause::Refused, event),
         Told::SetUp(told) => Some(set_up::of_set_up(focus, told)),
         Told::Ended(told) => Some(set_up::of_ended(focus, told)),
@@ -61,7 +59,7 @@ fn lines(focus: &Focus) -> Option<Answer> {
         Told::CutOff(delete, headline) => Some(standstill::of_cut_off(focus, delete, headline)),
         Told::TornDown(told) => standstill::of_torn_down(focus, told),
         Told::Standstill(told, headline) => Some(standstill::of_standstill(focus, told, headline)),
-        Told::FailedRenewal(told) => Some(orphan::of_failed_renewal(focus, told)),
+        Told::FailedRenewal(told) => Some(one_sa::of_failed_renewal(focus, told)),
         Told::SilentHost(told) => Some(standstill::of_silent_host(focus, told)),
         Told::Cost(told) => Some(cost::of_cost(focus, told)),
         Told::NoVerdict { renewals } => Some(cost::of_no_verdict(focus, *renewals)),

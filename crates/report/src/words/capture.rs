@@ -87,19 +87,22 @@ pub(crate) fn doubled(t: &Catalogue, c: &Capture) -> Option<String> {
     })
 }
 
+/// The SAs that carried something.
+pub(crate) fn with_packets(analysis: &Analysis) -> impl Iterator<Item = &SecurityAssociation> {
+    analysis.security_associations.iter().filter(|sa| sa.packets > 0)
+}
+
 /// SAs with packets: the opened ones, and all.
 pub(crate) fn decrypted(analysis: &Analysis) -> (u64, u64) {
-    let with_packets = || analysis.security_associations.iter().filter(|sa| sa.packets > 0);
-    let opened = with_packets().filter(|sa| sa.is_decrypted()).count();
-    (opened as u64, with_packets().count() as u64)
+    let opened = with_packets(analysis).filter(|sa| sa.is_decrypted()).count();
+    (opened as u64, with_packets(analysis).count() as u64)
 }
 
 /// The number of SAs that are decrypted, and the results of their ICVs.
 pub(crate) fn decryption(t: &Catalogue, analysis: &Analysis) -> String {
-    let with_packets = || analysis.security_associations.iter().filter(|sa| sa.packets > 0);
     let (verified, total) = decrypted(analysis);
     let sum = |f: fn(&SecurityAssociation) -> u64| {
-        format::count(with_packets().fold(0u64, |n, sa| n.saturating_add(f(sa))))
+        format::count(with_packets(analysis).fold(0u64, |n, sa| n.saturating_add(f(sa))))
     };
     if total == 0 {
         return t.word("decryption-none");

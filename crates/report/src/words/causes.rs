@@ -104,10 +104,8 @@ impl<'a> FoundCause<'a> {
         let t = focus.t;
         let places = self.places.iter();
         let names: Vec<String> = places.take(most).map(|place| place.name.clone()).collect();
-        let more = match self.places.len() > names.len() {
-            true => t.word("and-more"),
-            false => String::new(),
-        };
+        let more = (self.places.len() > names.len()).then(|| t.word("and-more"));
+        let more = more.unwrap_or_default();
         let id = match self.of(true).count() {
             0 => "causes-of-attempts",
             1 => "causes-of-one",

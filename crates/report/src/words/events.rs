@@ -57,7 +57,7 @@ fn about(focus: &Focus, event: &Event) -> Message {
     let [from, to] = places(event);
     Message::of("event", event.kind.as_str())
         .with("who", side(t, tunnel, event.by))
-        .with("probably", probably(t, event))
+        .with("probably", probably(t, event.known))
         .with("count", event.count.unwrap_or(0))
         .with("from", from)
         .with("to", to)
@@ -77,8 +77,8 @@ pub(crate) fn places(event: &Event) -> [String; 2] {
     [&event.from, &event.to].map(|place| place.as_deref().map(clean::line).unwrap_or_default())
 }
 
-pub(crate) fn probably(t: &Catalogue, event: &Event) -> String {
-    match event.known {
+pub(crate) fn probably(t: &Catalogue, known: Certainty) -> String {
+    match known {
         Certainty::Inferred => t.word("outage-probably"),
         Certainty::Read | Certainty::Proven => String::new(),
     }

@@ -3,6 +3,7 @@
 use crate::words::advice::refusals::of_notification;
 use crate::words::common::stated_lifetime;
 use crate::words::ends::{esp, side};
+use crate::words::events::probably;
 use crate::words::focus::Focus;
 use crate::words::lengths::{moment, range};
 use crate::words::{clean, format};
@@ -134,10 +135,6 @@ impl<'a> Explained<'a> {
         let (t, e, event) = (self.t(), self.time.explanation, self.event());
         let said = |text: Option<String>| text.unwrap_or_else(|| format::UNKNOWN.to_owned());
         let name = |text: Option<&String>| said(text.map(|text| clean::line(text)));
-        let probably = match e.certainty {
-            Certainty::Inferred => t.word("outage-probably"),
-            Certainty::Read | Certainty::Proven => String::new(),
-        };
         let instead = self.beside(EventKind::OtherTunnel);
         let count = match e.cause {
             ExplanationCause::Unexplained if e.count.is_none() => self.time.swallowed,
@@ -168,7 +165,7 @@ impl<'a> Explained<'a> {
             .with("renews", self.who_renews())
             .with("by", by)
             .with("esp", self.esp())
-            .with("probably", probably)
+            .with("probably", probably(t, e.certainty))
             .with("notify", said(self.notification().map(clean::line)))
             .with("count", count)
             .with("bytes", format::count(count))

@@ -1,6 +1,6 @@
 //! Keys: how far they are trusted, what is missing and how to get it.
 
-use crate::words::{clean, format, underivable};
+use crate::words::{clean, format, underivable, with_packets};
 use rekeyscope_model::analysis::{Analysis, KeyFile, KeyStatus, KeysFit};
 use rekeyscope_model::text::{Catalogue, Message};
 use std::collections::BTreeMap;
@@ -27,7 +27,7 @@ pub(crate) fn road(t: &Catalogue, road: &str) -> String {
 /// The keys that are missing and how to get them, paragraph by paragraph; empty when every SA with packets has its key.
 pub(crate) fn missing_keys(t: &Catalogue, analysis: &Analysis) -> Vec<String> {
     let mut by_status: BTreeMap<KeyStatus, u64> = BTreeMap::new();
-    for sa in analysis.security_associations.iter().filter(|sa| sa.packets > 0) {
+    for sa in with_packets(analysis) {
         if sa.key.status != KeyStatus::Verified && !underivable::only_integrity_fits(sa) {
             *by_status.entry(sa.key.status).or_default() += 1;
         }

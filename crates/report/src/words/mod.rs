@@ -10,7 +10,6 @@ pub mod clean;
 mod close_up;
 mod command;
 mod common;
-mod cost;
 pub(crate) mod ends;
 mod events;
 pub(crate) mod explanations;
@@ -28,7 +27,9 @@ pub(crate) use account::{
 pub(crate) use answer::{Answer, LineFigure, answer, figure, question};
 pub use answer::{answer_lines, line_1};
 pub(crate) use attempts::{is_leak, is_trouble, leaks, outage_end, outage_length, outages, outcome_because};
-pub(crate) use capture::{capture, decrypted, decryption, diagnostic, doubled, first_packet, quality};
+pub(crate) use capture::{
+    capture, decrypted, decryption, diagnostic, doubled, first_packet, quality, with_packets,
+};
 pub(crate) use causes::{CausePlace, cause, causes};
 pub(crate) use close_up::{close_up, close_up_filter};
 pub(crate) use command::command;
@@ -37,7 +38,6 @@ pub(crate) use common::{
     lost_between, overlay, overlay_sentences, overlay_value, program, protocol, suite, trigger,
     trigger_in_full, trigger_kind, trigger_rules, tunnel,
 };
-pub(crate) use cost::{cost_of, cost_seconds, effect};
 pub(crate) use events::{change_of_address, events};
 pub(crate) use keys::{key_file, key_status, missing_keys, road};
-pub(crate) use verdict::{counted, in_full, rates, share_of_gap, verdict};
+pub(crate) use verdict::{cost_of, cost_seconds, counted, effect, in_full, rates, share_of_gap, verdict};

@@ -1,18 +1,21 @@
 //! Packets as marks. Written here rather than drawn: a path of dots takes ten bytes a packet, a shape each takes a hundred.
 
-use super::drawing::{CloseUpDrawing, MOST_DRAWN};
-use crate::plot::style::{self, px};
+use super::drawing::{CloseUpDrawing, LEFT, MOST_DRAWN, WIDTH, width_of};
+use crate::plot::canvas::{Canvas, Drawn};
+use crate::plot::style::{self, at, px};
+use plotters::element::Text;
 use plotters::style::RGBColor;
+use plotters::style::text_anchor::{HPos, Pos, VPos};
 use rekeyscope_model::analysis::{CloseUpSeries, SaAge};
 use std::collections::HashSet;
 use std::fmt::Write as _;
 
 /// Data on the SA that ends, and on the one that begins.
-pub(super) const OLD: RGBColor = style::REKEY;
-pub(super) const NEW: RGBColor = style::BLUE;
-pub(super) const ANSWERS: RGBColor = style::GREEN;
-pub(super) const EDGE: RGBColor = style::OVERLAY;
-pub(super) const LOST: RGBColor = style::HURT;
+const OLD: RGBColor = style::REKEY;
+const NEW: RGBColor = style::BLUE;
+const ANSWERS: RGBColor = style::GREEN;
+const EDGE: RGBColor = style::OVERLAY;
+const LOST: RGBColor = style::HURT;
 /// Opacity of the old SA, where the colour says something else.
 const PALE: f64 = 0.5;
 
@@ -79,7 +82,7 @@ fn path(color: RGBColor, opacity: f64, attributes: &str, d: &str) -> String {
 }
 
 /// A dot each.
-pub(super) fn dots(color: RGBColor, opacity: f64, places: &[(i32, i32)]) -> String {
+fn dots(color: RGBColor, opacity: f64, places: &[(i32, i32)]) -> String {
     let mut d = String::new();
     for (x, y) in places {
         let _ = write!(d, "M{x} {y}h1");
@@ -94,7 +97,7 @@ pub(super) fn dots(color: RGBColor, opacity: f64, places: &[(i32, i32)]) -> Stri
 }
 
 /// A line that keeps its height until the next place.
-pub(super) fn steps(color: RGBColor, opacity: f64, dashes: &str, places: &[(i32, i32)]) -> String {
+fn steps(color: RGBColor, opacity: f64, dashes: &str, places: &[(i32, i32)]) -> String {
     let mut d = String::new();
     for (x, y) in places {
         let _ = match d.is_empty() {
@@ -110,7 +113,7 @@ pub(super) fn steps(color: RGBColor, opacity: f64, dashes: &str, places: &[(i32,
 }
 
 /// Crosses mark what was lost.
-pub(super) fn crosses(places: &[(i32, i32)]) -> String {
+fn crosses(places: &[(i32, i32)]) -> String {
     let mut d = String::new();
     for (x, y) in places {
         let _ = write!(d, "M{} {}l12 12m0 -12l-12 12", x - 6, y - 6);
@@ -119,10 +122,86 @@ pub(super) fn crosses(places: &[(i32, i32)]) -> String {
 }
 
 /// Triangles mark what is sent again.
-pub(super) fn triangles(places: &[(i32, i32)]) -> String {
+fn triangles(places: &[(i32, i32)]) -> String {
     let mut d = String::new();
     for (x, y) in places {
         let _ = write!(d, "M{} {}l7 -12l7 12z", x - 7, y + 6);
     }
     path(LOST, 1.0, "stroke-width=\"3\"", &d)
+}
+
+// The legend, a line below the plot.
+
+/// Between two entries.
+const APART: u32 = 14;
+/// Width of a mark in the legend, and from it to its words.
+const MARK: u32 = 20;
+
+/// A mark before its words, drawn at three places in a row.
+type Glyph = fn(&[(i32, i32)]) -> String;
+
+impl CloseUpDrawing<'_> {
+    /// The words are drawn, `glyphs` takes the marks before them.
+    pub(super) fn draw_legend(&self, root: &Canvas, glyphs: &mut String) -> Drawn<()> {
+        let y = at(self.height() - 12);
+        let font = style::label(self.focus.t.language(), 12, style::MUTED);
+        let mut x = at(LEFT);
+        for (glyph, words) in self.entries() {
+            let width = width_of(self.focus.t.language(), 12, &words);
+            if x + at(MARK) + width > at(WIDTH) {
+                break;
+            }
+            let (from, to) = (x, x + at(MARK - 6));
+            *glyphs += &glyph(&[(from, y), ((from + to) / 2, y), (to, y)]);
+            let place = (x + at(MARK), y);
+            root.draw(&Text::new(
+                words,
+                place,
+                font.clone().pos(Pos::new(HPos::Left, VPos::Center)),
+            ))?;
+            x += at(MARK) + width + at(APART);
+        }
+        Ok(())
+    }
+
+    /// An entry of the legend: its mark, and its words.
+    fn entries(&self) -> Vec<(Glyph, String)> {
+        let has = |data: bool, age: SaAge| self.series(data).any(|s| s.sa == age && !s.values.is_empty());
+        let answers = self.series(false).next().is_some();
+        let edges = self.series(false).any(|s| !s.window_edges.is_empty());
+        let (lost, repeated) = (
+            !self.shown.lost_frames.is_empty(),
+            !self.shown.repeated_frames.is_empty(),
+        );
+        let all: [(bool, Glyph, &str); 8] = [
+            (has(true, SaAge::Old), |at| dots(OLD, 1.0, at), "plot-close-old"),
+            (has(true, SaAge::New), |at| dots(NEW, 1.0, at), "plot-close-new"),
+            (lost, |at| crosses(&at[1..2]), "plot-close-lost"),
+            (repeated, |at| triangles(&at[1..2]), "plot-close-repeated"),
+            (
+                answers && self.is_tcp(),
+                |at| steps(ANSWERS, 1.0, "", at),
+                "plot-close-answers",
+            ),
+            (
+                answers && !self.is_tcp(),
+                |at| dots(ANSWERS, 1.0, at),
+                "plot-close-back",
+            ),
+            (
+                edges && self.edge_fits,
+                |at| steps(EDGE, 1.0, "8 6", at),
+                "plot-close-edge",
+            ),
+            (
+                edges && !self.edge_fits,
+                |_| String::new(),
+                "plot-close-edge-above",
+            ),
+        ];
+        let drawn = all.into_iter().filter(|entry| entry.0);
+        drawn
+            .map(|(_, glyph, id)| (glyph, self.focus.t.word(id)))
+            .collect()
+    }
 }

@@ -61,7 +61,7 @@ pub(super) fn of_elsewhere(focus: &Focus, tunnel: &Tunnel, event: &Event) -> Ans
     let t = focus.t;
     let [who, peer] = [event.by, tunnel.opposite(event.by)].map(|end| side(t, Some(tunnel), end));
     let [from, to] = places(event);
-    let probably = probably(t, event);
+    let probably = probably(t, event.known);
     let (line, why, cure) = match event.ports() {
         None => (
             fill!(t, "elsewhere-line", who, probably, peer, from, to),
