@@ -1,7 +1,7 @@
 //! Facts by which an answer about the cost of rekeys is chosen: their cost beside what else a transfer lost time to, and the explanation that
 //! most of them share.
 
-use crate::explain::{ExplainedTime, cost_row, leads, names_renewal, told_loss, told_loss_beside};
+use crate::explain::{ExplainedTime, cost_row, leading_loss, names_renewal, told_loss, told_loss_beside};
 use rekeyscope_model::analysis::{
     Account, AccountLabel, AccountLine, Analysis, ExplanationCause, Impact, KeysFit, Ledger, LedgerBasis,
     LedgerRekey, LedgerWhy,
@@ -56,10 +56,7 @@ impl<'a> Cost<'a> {
 
     /// The line that the answer begins with.
     pub(super) fn leads(&self) -> Option<&'a AccountLine> {
-        self.more().filter(|line| {
-            self.account
-                .is_some_and(|account| leads(account, line, self.headline))
-        })
+        leading_loss(self.analysis, self.headline)
     }
 
     /// The line to which the transfer lost as much as to the one that it lost most to. Both can be changed.

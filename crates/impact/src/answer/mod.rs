@@ -137,14 +137,7 @@ pub fn told_answer(analysis: &Analysis) -> ToldAnswer<'_> {
         .or_else(|| Some(Told::Standstill(told_standstill(analysis, first?)?, first?)))
         .or_else(|| told_failed_renewal(analysis).map(Told::FailedRenewal))
         .or_else(|| {
-            let of_first = ToldCost::of(analysis, first?);
-            // Beside a transfer that nothing troubles, another one may have lost most of its time.
-            let harmless_ones = analysis.impact.iter().filter(|other| other.verdict.is_harmless());
-            let mut others = harmless_ones.map(|other| ToldCost::of(analysis, other));
-            let cost = match harmless() && of_first.leads.is_none() {
-                true => others.find(|other| other.leads.is_some()).unwrap_or(of_first),
-                false => of_first,
-            };
+            let cost = ToldCost::of(analysis, first?);
             let silent = told_silent_host(analysis).filter(|_| harmless() && cost.leads.is_none());
             Some(silent.map_or(Told::Cost(cost), Told::SilentHost))
         })

@@ -1,6 +1,6 @@
 //! Failures: outages that cost a tunnel more than its rekeys, and renewals that failed for good. The verdict of such a tunnel is *failed*.
 
-use crate::explain::loss::waits_for_lost;
+use crate::explain::loss::{leading_loss, waits_for_lost};
 use crate::explain::renewal::is_cost_of_renewal;
 use crate::explain::told::end;
 use crate::explain::view::MOST_FRAMES;
@@ -120,7 +120,7 @@ pub fn told_failed_renewal(analysis: &Analysis) -> Option<ToldRenewal<'_>> {
     })
 }
 
-/// The verdicts of a document with those of the tunnels that failed first, and then the transfer that suffers most.
+/// The verdicts of a document with those of the tunnels that failed first, then the transfer that suffers most, and one that lost most of its time.
 pub fn failures_first(analysis: &Analysis) -> Vec<Impact> {
     let mut impact = analysis.impact.clone();
     for tunnel in &analysis.tunnels {
@@ -148,7 +148,9 @@ pub fn failures_first(analysis: &Analysis) -> Vec<Impact> {
     let mut in_order: Vec<(f64, Impact)> = losses.into_iter().zip(impact).collect();
     in_order.sort_by(|(a_lost, a), (b_lost, b)| {
         let failed = |i: &Impact| i.verdict == Verdict::Failed;
-        failed(b).cmp(&failed(a)).then(b_lost.total_cmp(a_lost))
+        let leads = |i: &Impact| leading_loss(analysis, i).is_some();
+        let by_loss = b_lost.total_cmp(a_lost).then_with(|| leads(b).cmp(&leads(a)));
+        failed(b).cmp(&failed(a)).then(by_loss)
     });
     in_order.into_iter().map(|(_, impact)| impact).collect()
 }

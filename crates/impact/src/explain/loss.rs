@@ -64,8 +64,14 @@ pub fn share_of_transfer(line: &AccountLine, ledger: &Ledger) -> f64 {
     line.lost_seconds / ledger.seconds
 }
 
+/// The loss that an answer about a transfer begins with.
+pub fn leading_loss<'a>(analysis: &'a Analysis, headline: &Impact) -> Option<&'a AccountLine> {
+    let line = told_loss(analysis, headline).filter(|line| cost_row(line.label).has_cure)?;
+    leads(account(analysis, headline)?, line, headline).then_some(line)
+}
+
 /// Tells whether the answer begins with this loss: beside rekeys that do no harm, where the transfer took twice as long for what can be changed.
-pub fn leads(account: &Account, line: &AccountLine, headline: &Impact) -> bool {
+fn leads(account: &Account, line: &AccountLine, headline: &Impact) -> bool {
     let beside_rekeys = |line: &AccountLine| cost_row(line.label).beside_rekeys;
     let of_faults = account
         .labels

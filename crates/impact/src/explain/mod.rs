@@ -39,7 +39,8 @@ pub use explained::{ExplainedTime, WindowsPart};
 pub use failure::{ToldRenewal, failures_first, told_failed_renewal};
 pub use findings::{FINDINGS, FindingRow, finding_of, finding_row};
 pub use loss::{
-    ToldLostBefore, leads, share_of_transfer, told_idle_beside, told_loss, told_loss_beside, told_lost_before,
+    ToldLostBefore, leading_loss, share_of_transfer, told_idle_beside, told_loss, told_loss_beside,
+    told_lost_before,
 };
 pub use orphan::{OrphanReason, ToldOrphan, told_orphan};
 pub use remarks::{

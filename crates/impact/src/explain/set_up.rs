@@ -18,6 +18,8 @@ pub enum SetUpFailure {
     Rejected,
     /// Nothing came back.
     Unanswered,
+    /// The answer left each time, and the client asked again.
+    Unheard,
     /// The answer left, and the client's next message did not come.
     Stopped,
 }
@@ -29,7 +31,7 @@ pub struct ToldSetUp<'a> {
     pub failure: SetUpFailure,
     /// The exchange that failed; of several alike the last.
     pub exchange: &'a Exchange,
-    /// The end that refused it, did not answer, or did not go on.
+    /// The end that refused it, did not answer, did not hear, or did not go on.
     pub by: Option<IpAddr>,
     /// Time and frame of that: the refusal, the first copy of the request, or the answer after which nothing came.
     pub at: (Timestamp, u64),
@@ -108,7 +110,8 @@ fn is_private(address: IpAddr) -> bool {
 fn failed<'a>(analysis: &'a Analysis, up: &HashSet<usize>) -> Option<ToldSetUp<'a>> {
     let failures = || {
         let events = analysis.events.iter();
-        let told = events.filter(|event| matches!(event.kind, EventKind::Refused | EventKind::Unanswered));
+        let failures = [EventKind::Refused, EventKind::Unanswered, EventKind::AnswerLost];
+        let told = events.filter(move |event| failures.contains(&event.kind));
         told.filter_map(|event| Some((event, analysis.exchanges.get(event.exchange?)?)))
             .filter(|(_, exchange)| exchange.kind != ExchangeKind::Informational)
             // Anybody who looks for gateways sends a message that begins a set-up.
@@ -134,6 +137,7 @@ fn failed<'a>(analysis: &'a Analysis, up: &HashSet<usize>) -> Option<ToldSetUp<'
     };
     let failure = match event.kind {
         EventKind::Refused => SetUpFailure::Refused,
+        EventKind::AnswerLost => SetUpFailure::Unheard,
         _ if analysis.exchanges.iter().any(brought_an_error) => SetUpFailure::Rejected,
         _ => SetUpFailure::Unanswered,
     };
@@ -148,7 +152,10 @@ fn failed<'a>(analysis: &'a Analysis, up: &HashSet<usize>) -> Option<ToldSetUp<'
     (up.is_empty() || count >= enough).then(|| ToldSetUp {
         failure,
         exchange,
-        by: event.by,
+        by: match failure {
+            SetUpFailure::Unheard => exchange.initiator,
+            _ => event.by,
+        },
         at: (event.time, event.frame),
         notify: event.notify.as_deref(),
         count,

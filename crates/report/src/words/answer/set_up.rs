@@ -29,6 +29,7 @@ pub(super) fn of_set_up(focus: &Focus, told: &ToldSetUp<'_>) -> Answer {
         SetUpFailure::Refused => "refused",
         SetUpFailure::Rejected => "rejected",
         SetUpFailure::Unanswered => "unanswered",
+        SetUpFailure::Unheard => "unheard",
         SetUpFailure::Stopped => "stopped",
     };
     let n = format::count(count);
@@ -49,6 +50,7 @@ pub(super) fn of_set_up(focus: &Focus, told: &ToldSetUp<'_>) -> Answer {
         (SetUpFailure::Refused, None) if childless => fill!(t, "setup-why-childless", who),
         (SetUpFailure::Refused, None) => t.word("setup-why-sealed"),
         (SetUpFailure::Rejected, _) => fill!(t, "setup-why-rejected", n),
+        (SetUpFailure::Unheard, _) => fill!(t, "setup-why-unheard", n, who),
         (SetUpFailure::Unanswered, _) => {
             fill!(t, "setup-why-unanswered", n, moment = moment_of(at.0))
         }
@@ -125,7 +127,7 @@ fn remedy(failure: SetUpFailure, step: ExchangeKind) -> &'static str {
     use ExchangeKind::{AggressiveMode, IkeAuth, IkeSaInit, MainMode};
     match (failure, step) {
         (SetUpFailure::Unanswered, IkeSaInit | MainMode | AggressiveMode) => "setup-do-way",
-        (SetUpFailure::Unanswered, _) => "setup-do-size",
+        (SetUpFailure::Unanswered | SetUpFailure::Unheard, _) => "setup-do-size",
         (SetUpFailure::Refused, IkeSaInit | MainMode) => "setup-do-ike",
         (SetUpFailure::Refused, IkeAuth | AggressiveMode) => "setup-do-identity",
         (SetUpFailure::Rejected, IkeSaInit | MainMode | AggressiveMode | IkeAuth) => "setup-do-identity",
