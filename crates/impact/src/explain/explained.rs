@@ -2,7 +2,6 @@
 
 use crate::explain::renewal::leaves_unused;
 use crate::explain::table::{CostOfRenewal, Moment, row_of};
-use crate::explain::told::end;
 use crate::explain::windows::renews_as_windows;
 use rekeyscope_model::analysis::{
     Analysis, Direction, EventKind, Explanation, ExplanationCause, Ledger, LedgerInterval, LedgerRekey,
@@ -48,7 +47,7 @@ impl<'a> ExplainedTime<'a> {
             tunnel: outage.tunnel,
             direction: outage.direction,
             start: outage.start,
-            end: end(outage),
+            end: outage.until(),
             swallowed: outage.swallowed,
             ended_by_renewal: matches!(outage.ended_by, OutageEnd::NewSa | OutageEnd::NewIkeSa),
             explanation: outage.explanation.as_ref()?,

@@ -2,7 +2,6 @@
 
 use crate::explain::loss::{leading_loss, waits_for_lost};
 use crate::explain::renewal::is_cost_of_renewal;
-use crate::explain::told::end;
 use crate::explain::view::MOST_FRAMES;
 use crate::verdict::{is_all_clear, named_loss};
 use rekeyscope_model::analysis::{
@@ -56,7 +55,7 @@ fn is_down_before(analysis: &Analysis, outage: &Outage) -> bool {
     down.iter().filter(|down| down.rekey.is_some()).any(|down| {
         let from = down.interval.from;
         let to = down.interval.arrived.unwrap_or(down.interval.to);
-        2.0 * to.min(end(outage)).seconds_since(from.max(outage.start)) > outage.seconds
+        2.0 * to.min(outage.until()).seconds_since(from.max(outage.start)) > outage.seconds
     })
 }
 

@@ -144,7 +144,7 @@ pub fn told_everywhere(analysis: &Analysis, told: &ToldOutages<'_>) -> Option<To
     let mut hit = Vec::new();
     for tunnel in &used {
         let own = analysis.outages_of(tunnel.id);
-        let same = own.filter(|o| o.start < end(outage) && outage.start < end(o));
+        let same = own.filter(|o| o.start < outage.until() && outage.start < o.until());
         hit.push(same.max_by(|a, b| a.seconds.total_cmp(&b.seconds))?);
     }
     let lengths = hit.iter().map(|outage| outage.seconds);
@@ -171,7 +171,7 @@ fn is_used_in(sa: &SecurityAssociation, (from, to): (Timestamp, Timestamp)) -> b
 fn one_host(analysis: &Analysis, outage: &Outage, explanation: &Explanation) -> Option<IpAddr> {
     let unknown = explanation.cause == ExplanationCause::Unexplained && explanation.by.is_none();
     let sas = analysis.sas_towards(outage.tunnel, outage.direction);
-    let mut sas = sas.filter(|sa| is_used_in(sa, (outage.start, end(outage))));
+    let mut sas = sas.filter(|sa| is_used_in(sa, (outage.start, outage.until())));
     let only = sas.next().is_some() && sas.next().is_none();
     let (_, receiver) = outage.inner?;
     (unknown && only && !is_of_echoes(explanation) && others_pass(analysis, outage)).then_some(receiver)
@@ -244,12 +244,6 @@ fn is_open(outage: &Outage) -> bool {
     outage.end.is_none()
 }
 
-/// The end of an outage; that of the capture where it has none.
-pub(super) fn end(outage: &Outage) -> Timestamp {
-    let last = || outage.start.plus_seconds(outage.seconds);
-    outage.end.unwrap_or_else(last)
-}
-
 /// Outages in the order of time; of those that overlap the longest, and the open one before all.
 fn at_different_times<'a>(group: &[Told<'a>]) -> Vec<&'a Outage> {
     let mut in_order: Vec<&Outage> = group.iter().map(|(outage, _)| *outage).collect();
@@ -257,7 +251,7 @@ fn at_different_times<'a>(group: &[Told<'a>]) -> Vec<&'a Outage> {
     let mut apart: Vec<&Outage> = Vec::new();
     for outage in in_order {
         match apart.last_mut() {
-            Some(last) if outage.start < end(last) => {
+            Some(last) if outage.start < last.until() => {
                 let rank = |outage: &Outage| (is_open(outage), outage.seconds);
                 if rank(outage) > rank(last) {
                     *last = outage;
@@ -290,9 +284,9 @@ fn no_way(analysis: &Analysis, outage: &Outage) -> Option<f64> {
     let over = renewals
         .filter(|attempt| attempt.outcome == AttemptOutcome::Completed && brought_back)
         .map(|attempt| attempt.last_time)
-        .filter(|at| (outage.start..=end(outage)).contains(at))
+        .filter(|at| (outage.start..=outage.until()).contains(at))
         .max();
-    let last = outage.dead.map(|(_, last)| last).max(over)?.min(end(outage));
+    let last = outage.dead.map(|(_, last)| last).max(over)?.min(outage.until());
     let no_way = last.seconds_since(outage.start);
     let is_shown = no_way >= time::seconds(LEAST_TIMEOUT);
     // A sender whose way is open again waits as long where its timer decides: less is not worth a word.
@@ -310,8 +304,8 @@ pub fn others_pass(analysis: &Analysis, outage: &Outage) -> bool {
         analysis.outages.iter().any(|other| {
             let same = other.inner.is_some_and(|theirs| same(theirs, inner));
             let begin = other.start.max(outage.start);
-            let both = end(other).min(end(outage)).seconds_since(begin);
-            let rest = end(outage).seconds_since(begin);
+            let both = other.until().min(outage.until()).seconds_since(begin);
+            let rest = outage.until().seconds_since(begin);
             same && 2.0 * rest >= outage.seconds && 2.0 * both >= rest
         })
     };

@@ -82,3 +82,11 @@ plain_data! {
         pub display_filter: String,
     }
 }
+
+impl Outage {
+    /// The end of the outage; that of the capture where it has none.
+    pub fn until(&self) -> Timestamp {
+        let last = || self.start.plus_seconds(self.seconds);
+        self.end.unwrap_or_else(last)
+    }
+}
