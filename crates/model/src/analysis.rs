@@ -144,6 +144,12 @@ of_tunnel! {
 }
 
 impl Analysis {
+    /// The flow of a direction of a tunnel that carried most.
+    pub fn busiest_flow(&self, tunnel: usize, direction: Direction) -> Option<&Flow> {
+        let own = self.flows_of(tunnel).filter(|flow| flow.direction == direction);
+        own.max_by_key(|flow| flow.new_bytes)
+    }
+
     /// Returns the events of a tunnel.
     pub fn events_of(&self, tunnel: usize) -> impl DoubleEndedIterator<Item = &Event> + Clone {
         self.events

@@ -3,11 +3,11 @@
 use crate::explain::control::waits_no_longer;
 use crate::explain::path::CHANGE_TAKES_EFFECT;
 use crate::explain::sas::misses_first;
-use crate::explain::told::range;
+use crate::explain::view::range;
 use rekeyscope_model::algorithm::Integrity;
 use rekeyscope_model::analysis::{
-    Analysis, Certainty, Direction, Encapsulation, Event, EventKind, Exchange, ExchangeKind, Flow, Impact,
-    Ledger, LedgerBasis, Rekey, SecurityAssociation, Tunnel, Verdict,
+    Analysis, Certainty, Direction, Encapsulation, Event, EventKind, Exchange, ExchangeKind, Impact, Ledger,
+    LedgerBasis, Rekey, SecurityAssociation, Tunnel, Verdict,
 };
 use rekeyscope_model::chance::{LEAST_NOT_BY_CHANCE, SEVERAL};
 use rekeyscope_model::time::Timestamp;
@@ -33,7 +33,10 @@ pub struct ToldQueue {
 /// to be heard.
 pub fn told_queue(analysis: &Analysis, headline: &Impact) -> Option<ToldQueue> {
     let account = analysis.account_of(headline.tunnel, headline.direction)?;
-    let tcp = busiest_flow(analysis, headline)?.tcp.as_ref()?;
+    let tcp = analysis
+        .busiest_flow(headline.tunnel, headline.direction)?
+        .tcp
+        .as_ref()?;
     let least = account.rtt_ms?.min(tcp.handshake_rtt_ms.unwrap_or(f64::INFINITY));
     let usual = tcp.rtt_ms?;
     let course = tcp.course.as_ref().filter(|course| course.rtt_whole)?;
@@ -50,13 +53,6 @@ pub fn told_queue(analysis: &Analysis, headline: &Impact) -> Option<ToldQueue> {
         longest_ms,
         at: before.map(|tunnel| headline.direction.pick(tunnel.b, tunnel.a)),
     })
-}
-
-/// The flow of the headline's direction that carried most.
-pub(super) fn busiest_flow<'a>(analysis: &'a Analysis, headline: &Impact) -> Option<&'a Flow> {
-    let flows = analysis.flows_of(headline.tunnel);
-    let own = flows.filter(|flow| flow.direction == headline.direction);
-    own.max_by_key(|flow| flow.new_bytes)
 }
 
 /// New SAs whose first packets never came to the capture.

@@ -1,6 +1,5 @@
 //! An SA that is slower than its neighbours: a gateway that hands most SAs to its hardware has left this one to its processor.
 
-use crate::explain::remarks::busiest_flow;
 use crate::verdict::INTEREST;
 use rekeyscope_model::analysis::{Analysis, FlowTcp, Impact, Rekey, TunnelSeries};
 use rekeyscope_model::chance::LEAST_NOT_BY_CHANCE;
@@ -67,7 +66,9 @@ pub fn told_slow_sa<'a>(analysis: &'a Analysis, headline: &Impact) -> Option<Tol
     let rekeys = analysis.rekeys_of(headline.tunnel);
     let mut switches: Vec<(&Rekey, Timestamp)> = rekeys.filter_map(switched).collect();
     switches.sort_by_key(|(_, at)| *at);
-    let flow = busiest_flow(analysis, headline).and_then(|flow| flow.tcp.as_ref());
+    let flow = analysis
+        .busiest_flow(headline.tunnel, headline.direction)
+        .and_then(|flow| flow.tcp.as_ref());
     let settled = |at: Timestamp| at.plus_nanos(rates.stretch());
     let slow = |k: usize| {
         let (rekey, from) = *switches.get(k)?;

@@ -5,6 +5,7 @@ use crate::explain::loss::waits_for_lost;
 use crate::explain::renewal::is_cost_of_renewal;
 use crate::explain::slow_sa::told_slow_sa;
 use crate::explain::variant::is_of_echoes;
+use crate::explain::view::range;
 use rekeyscope_model::analysis::{
     Analysis, AttemptOutcome, Certainty, EventKind, Explanation, ExplanationCause, Impact, Outage, OutageEnd,
     SecurityAssociation, Tunnel, Verdict,
@@ -230,14 +231,6 @@ fn is_told_by_the_verdict(analysis: &Analysis, outage: &Outage) -> bool {
     let own = |impact: &&Impact| (impact.tunnel, impact.direction) == (outage.tunnel, outage.direction);
     let mut verdicts = analysis.impact.iter().filter(own).map(|impact| impact.verdict);
     verdicts.any(|verdict| matches!(verdict, Verdict::Shown | Verdict::Some))
-}
-
-/// The least of some lengths, and the most.
-pub(super) fn range(mut lengths: impl Iterator<Item = f64>) -> (f64, f64) {
-    let first = lengths.next().unwrap_or_default();
-    lengths.fold((first, first), |(least, most), one| {
-        (least.min(one), most.max(one))
-    })
 }
 
 fn is_open(outage: &Outage) -> bool {

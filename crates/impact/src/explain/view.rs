@@ -371,3 +371,11 @@ pub(super) fn same_limit(a: f64, b: f64) -> bool {
 pub(super) const fn seconds(seconds: i64) -> i64 {
     seconds * NANOS_PER_SECOND
 }
+
+/// The least of some lengths, and the most.
+pub(super) fn range(mut lengths: impl Iterator<Item = f64>) -> (f64, f64) {
+    let first = lengths.next().unwrap_or_default();
+    lengths.fold((first, first), |(least, most), one| {
+        (least.min(one), most.max(one))
+    })
+}

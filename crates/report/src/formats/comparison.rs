@@ -3,7 +3,7 @@
 use crate::formats::csv;
 use crate::formats::sections::Page;
 use crate::formats::terminal::TerminalPage;
-use crate::formats::text::TextOptions;
+use crate::formats::text::top::TextOptions;
 use crate::tables;
 use crate::words::clean;
 use rekeyscope_model::analysis::AccountGap;

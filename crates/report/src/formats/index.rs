@@ -5,7 +5,7 @@ use crate::formats::html::{index_policy, style_sheet};
 use crate::formats::markdown::MarkdownPage;
 use crate::formats::sections::Page;
 use crate::formats::terminal::TerminalPage;
-use crate::formats::text::TextOptions;
+use crate::formats::text::top::TextOptions;
 use crate::tables::{Mark, Table};
 use crate::words::focus::Focus;
 use crate::words::format::{self, or_unknown};

@@ -2,7 +2,8 @@
 
 use crate::formats::sections::Page;
 use crate::formats::terminal::TerminalPage;
-use crate::formats::text::{TextOptions, list_key_files};
+use crate::formats::text::list_key_files;
+use crate::formats::text::top::TextOptions;
 use crate::tables::{self, split_source};
 use crate::words::{self, format};
 use rekeyscope_model::analysis::{Analysis, IkeSa, KeyStatus};

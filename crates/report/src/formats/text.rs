@@ -2,14 +2,13 @@
 
 mod answer;
 mod full;
+pub(crate) mod top;
 
-use crate::formats::sections::Page;
-use crate::formats::terminal::{Color, TerminalPage};
-use crate::words;
 use crate::words::focus::Focus;
+use rekeyscope_model::analysis::Analysis;
+
 pub(crate) use full::list_key_files;
-use rekeyscope_model::analysis::{Analysis, Verdict};
-use rekeyscope_model::text::Language;
+pub use top::TextOptions;
 
 /// The answer, at most 30 lines, ending in a newline.
 pub fn render(analysis: &Analysis, options: TextOptions) -> String {
@@ -19,53 +18,6 @@ pub fn render(analysis: &Analysis, options: TextOptions) -> String {
 /// The whole text: every row and filter, events, projections, overhead, flows and how to make it again.
 pub fn render_in_full(analysis: &Analysis, options: TextOptions) -> String {
     full::page(&Focus::new(analysis, options.language), options)
-}
-
-// The top of every terminal report: data in clear, then the three lines of the answer.
-
-/// The terminal that a text is written for.
-#[derive(Debug, Clone, Copy)]
-pub struct TextOptions {
-    /// Columns available.
-    pub width: usize,
-    /// ANSI colours.
-    pub color: bool,
-    /// Language of the report.
-    pub language: Language,
-}
-
-/// Data in clear: never shortened.
-fn leaks(page: &mut TerminalPage, focus: &Focus) {
-    for leak in words::leaks(focus.analysis) {
-        page.emphasised(&words::finding(focus.t, leak), Some(Color::Red));
-        page.filter(str::to_owned, &words::clean::sentence(&leak.display_filter));
-        page.blank();
-    }
-}
-
-/// The number, why, what to do.
-fn answer_lines(page: &mut TerminalPage, focus: &Focus) {
-    let answer = words::answer(focus);
-    let verdict = focus
-        .analysis
-        .impact
-        .first()
-        .and_then(|i| verdict_color(i.verdict));
-    page.emphasised(&answer.headline, verdict);
-    for line in [answer.why, answer.change] {
-        if !line.is_empty() {
-            page.paragraph(&line);
-        }
-    }
-}
-
-fn verdict_color(v: Verdict) -> Option<Color> {
-    match v {
-        Verdict::Failed | Verdict::Shown => Some(Color::Red),
-        Verdict::Some => Some(Color::Yellow),
-        Verdict::Bounded => Some(Color::Green),
-        Verdict::Inconclusive | Verdict::NoRekeys | Verdict::NoTraffic => None,
-    }
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! Keys: how far they are trusted, what is missing and how to get it.
 
-use crate::words::{clean, format, underivable, with_packets};
+use crate::words::capture::with_packets;
+use crate::words::{clean, format, underivable};
 use rekeyscope_model::analysis::{Analysis, KeyFile, KeyStatus, KeysFit};
 use rekeyscope_model::text::{Catalogue, Message};
 use std::collections::BTreeMap;

@@ -3,7 +3,7 @@
 use crate::formats::comparison::gap_title;
 use crate::formats::sections::Page;
 use crate::formats::terminal::TerminalPage;
-use crate::formats::text::{TextOptions, answer_lines, leaks};
+use crate::formats::text::top::{TextOptions, answer_lines, leaks};
 use crate::tables::{self, Table};
 use crate::words::focus::Focus;
 use crate::words::underivable::lines_that_would_open;

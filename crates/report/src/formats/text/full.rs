@@ -4,7 +4,7 @@ use crate::formats::comparison::gap_title;
 use crate::formats::sections::{self, Page};
 use crate::formats::sparkline;
 use crate::formats::terminal::TerminalPage;
-use crate::formats::text::{TextOptions, answer_lines, leaks};
+use crate::formats::text::top::{TextOptions, answer_lines, leaks};
 use crate::tables::{self, Table};
 use crate::words::focus::Focus;
 use crate::words::{self, clean, format};
