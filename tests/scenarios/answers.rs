@@ -4,7 +4,7 @@ use super::played_by_name;
 use super::steps::{AFTER, BEFORE, GENEROUS, rekey_in_silence};
 use crate::support::{analyze_with, analyze_world};
 use rekeyscope_keylog::KeyMaterial;
-use rekeyscope_model::analysis::{Analysis, AnswerLines};
+use rekeyscope_model::analysis::{Analysis, AnswerLines, EventKind};
 use rekeyscope_report::words::answer_lines;
 use rekeyscope_testkit::scenario::World;
 
@@ -1555,4 +1555,38 @@ fn data_in_the_sa_of_another_network() {
     assert!(lines.change.contains("reqid"), "{lines:?}");
     let line = mixed_up(false).headline;
     assert!(!line.contains("another network"), "{line}");
+}
+
+/// ```text
+/// client ──▶ gateway  the first message of a Quick Mode
+///        ◀── gateway  two Informationals at the same moment, or one; the client begins another IKE SA
+/// ```
+/// One of the two deletes the IKE SA; a refusal comes alone.
+#[test]
+fn a_peer_that_deletes_everything_refuses_nothing() {
+    let is_refused = |messages: usize| {
+        let analysis = analyzed_without_keys(played(|w| {
+            w.main_mode();
+            w.establish(GENEROUS);
+            w.steady(BEFORE);
+            let mut qm = w.begin(true);
+            w.message(&mut qm);
+            w.steady(500);
+            for _ in 0..messages {
+                // Without keys nothing shows what it says.
+                w.refuse(&qm, 14, false);
+            }
+            w.wait(400);
+            w.begin_ike_sa(7);
+            w.wait(2_000);
+            w.establish(GENEROUS);
+            w.steady(AFTER);
+        }));
+        analysis
+            .events
+            .iter()
+            .any(|event| event.kind == EventKind::Refused)
+    };
+    assert!(is_refused(1));
+    assert!(!is_refused(2));
 }

@@ -441,7 +441,7 @@ cure-break-before-make = { $what ->
 cure-deleted-and-made-anew = look into the log of { $who } for why it deleted { $what ->
     [ike] the IKE SA
    *[child] the SA
-} at { $moment }: by hand, an idle timeout, a lifetime. If a lifetime ended, let one side renew before it (strongSwan: `rekey_time`{ $what ->
+} at { $moment }: by hand, an idle timeout, checks without an answer, a lifetime. If a lifetime ended, let one side renew before it (strongSwan: `rekey_time`{ $what ->
     [ike] , and not `reauth_time`
    *[child] {""}
 }).

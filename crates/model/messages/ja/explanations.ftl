@@ -399,7 +399,7 @@ cure-break-before-make = { $what ->
 cure-deleted-and-made-anew = { $who }のログで { $moment }に { $what ->
     [ike] IKE SA
    *[child] SA
-} を削除した理由（手動、アイドルタイマー、寿命）を調べてください。寿命の場合は、その前にどちらかが更新するようにしてください（strongSwan: { $what ->
+} を削除した理由（手動、アイドルタイマー、無応答のチェック、寿命）を調べてください。寿命の場合は、その前にどちらかが更新するようにしてください（strongSwan: { $what ->
     [ike] `reauth_time` ではなく `rekey_time`
    *[child] `rekey_time`
 }）。

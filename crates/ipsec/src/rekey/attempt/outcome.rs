@@ -7,7 +7,7 @@ use crate::rekey::attempt::tables::{AttemptTables, frames};
 use crate::rekey::short_answer::refused_by_length;
 use rekeyscope_model::analysis::{AttemptOutcome, ExchangeKind};
 use rekeyscope_model::chance::LEAST_NOT_BY_CHANCE;
-use rekeyscope_model::time::{NANOS_PER_SECOND, Timestamp};
+use rekeyscope_model::time::{NANOS_PER_MILLI, NANOS_PER_SECOND, Timestamp};
 
 /// Longest round trip from a request to its refusal, which needs no computation. (IKE messages were seen 0.4 s late.)
 pub(super) const REFUSAL_WITHIN: i64 = 2 * NANOS_PER_SECOND;
@@ -186,7 +186,7 @@ fn by_informational(tables: &AttemptTables<'_>, index: usize) -> Option<Refusal>
 }
 
 /// Several informational messages of the same side come one behind the other, and more of them than there were requests: it deletes all its SAs. A
-/// refusal is one for each request.
+/// refusal is one for each request, and of two messages at the same moment one is the Delete of the IKE SA.
 fn is_of_many(
     tables: &AttemptTables<'_>,
     informational: &[usize],
@@ -204,11 +204,26 @@ fn is_of_many(
     let told = told
         .take_while(|e| begins(e) <= to)
         .filter_map(|e| e.records.first());
-    let messages = told.filter(|m| m.src == said.src).count();
+    let told: Vec<&MessageRecord> = told.filter(|m| m.src == said.src).collect();
+    let messages = told.len();
+    // One program sends them without a pause.
+    let at_once = |m: &&&MessageRecord| m.time.nanos_since(said.time).abs() <= NANOS_PER_MILLI;
+    if told.iter().filter(at_once).count() > 1 && goes_on_anew(tables, exchange, said.time) {
+        return true;
+    }
     let asked = all.partition_point(|e| begins(e) < from);
     let asked = all[asked..].iter().take_while(|e| begins(e) <= to);
     let asked = asked.filter(|e| (e.ike_sa, e.kind) == (exchange.ike_sa, exchange.kind));
     messages as u64 >= LEAST_NOT_BY_CHANCE && messages > asked.count()
+}
+
+/// The initiator of an exchange goes on in another IKE SA behind a moment, and asks for nothing more in this one.
+fn goes_on_anew(tables: &AttemptTables<'_>, exchange: &Exchange, time: Timestamp) -> bool {
+    let all = &tables.evidence.exchanges;
+    let mut later = all[all.partition_point(|e| e.span().0 <= time)..].iter();
+    let asks = |e: &&Exchange| e.initiator == exchange.initiator && e.kind != ExchangeKind::Informational;
+    let next = later.find(asks);
+    next.is_some_and(|next| next.ike_sa != exchange.ike_sa)
 }
 
 /// The time at which the responder of an IKEv1 exchange deletes all its SAs behind a request: nobody asks again then.
