@@ -88,7 +88,7 @@ struct OneWay<'a> {
     tunnel: TunnelIndex,
     first: &'a Association,
     last: Timestamp,
-    /// Where its sender is.
+    /// The place of its sender.
     from: Option<OuterPlace>,
     /// The place that it goes to.
     to: Option<OuterPlace>,

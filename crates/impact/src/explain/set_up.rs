@@ -6,7 +6,7 @@ use rekeyscope_model::analysis::{Analysis, Event, EventKind, Exchange, ExchangeK
 use rekeyscope_model::chance::{LEAST_NOT_BY_CHANCE, SEVERAL};
 use rekeyscope_model::time::Timestamp;
 use rekeyscope_traffic::INITIAL_RTO;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::net::IpAddr;
 
 /// Kind of failure of a request.
@@ -167,31 +167,38 @@ fn failed<'a>(analysis: &'a Analysis, up: &HashSet<usize>) -> Option<ToldSetUp<'
 /// The set-ups of the last client whose first messages were answered, and which then sent nothing: a client that waits for that answer would repeat its
 /// request. A stranger who only looks for gateways does the same, so that one client among others is known by a tunnel later, or as Windows.
 fn stopped<'a>(analysis: &'a Analysis, up: &HashSet<usize>) -> Option<ToldSetUp<'a>> {
-    let capture_ends = analysis.capture.last_time?;
-    let is_over = |exchange: &Exchange, at: Timestamp| at.nanos_since(exchange.last_time) > INITIAL_RTO;
-    let stops = |exchange: &&Exchange| {
+    let events: HashSet<usize> = analysis
+        .events
+        .iter()
+        .filter_map(|event| event.exchange)
+        .collect();
+    let mut in_ike_sa: HashMap<Option<usize>, usize> = HashMap::new();
+    for exchange in &analysis.exchanges {
+        *in_ike_sa.entry(exchange.ike_sa).or_default() += 1;
+    }
+    let is_answered = |exchange: &Exchange| {
+        let messages = exchange.messages - exchange.retransmissions;
         let answered = match exchange.kind {
-            ExchangeKind::IkeSaInit => [2, 2],
-            ExchangeKind::MainMode => [2, 4],
-            _ => return false,
+            ExchangeKind::IkeSaInit => messages == 2,
+            ExchangeKind::MainMode => [2, 4].contains(&messages),
+            _ => false,
         };
-        let goes_on = |other: &Exchange| {
-            other.index != exchange.index
-                && other.tunnel == exchange.tunnel
-                && (other.ike_sa == exchange.ike_sa
-                    || other.first_time >= exchange.last_time && !is_over(exchange, other.first_time))
-        };
-        answered.contains(&(exchange.messages - exchange.retransmissions))
-            && !exchange.began_earlier
-            && is_over(exchange, capture_ends)
-            && !analysis.exchanges.iter().any(goes_on)
-            && !analysis
-                .events
-                .iter()
-                .any(|event| event.exchange == Some(exchange.index))
+        let alone = in_ike_sa.get(&exchange.ike_sa) == Some(&1);
+        answered && alone && !exchange.began_earlier && !events.contains(&exchange.index)
     };
-    let all: Vec<&Exchange> = analysis.exchanges.iter().filter(stops).collect();
-    let exchange = *all.last()?;
+    // Whoever has to ask in another way does so at once (INVALID_KE_PAYLOAD, COOKIE).
+    let mut next: HashMap<usize, Timestamp> = HashMap::new();
+    let mut all: Vec<&Exchange> = Vec::new();
+    for exchange in analysis.exchanges.iter().rev() {
+        let then = next.insert(exchange.tunnel, exchange.first_time);
+        let silent = then
+            .or(analysis.capture.last_time)?
+            .nanos_since(exchange.last_time);
+        if silent > INITIAL_RTO && is_answered(exchange) {
+            all.push(exchange);
+        }
+    }
+    let exchange = *all.first()?;
     let count = all.iter().filter(|own| own.tunnel == exchange.tunnel).count() as u64;
     let mut own = analysis.events_of(exchange.tunnel);
     let later = own.find(|event| event.kind == EventKind::NewIkeSa && event.time > exchange.last_time);

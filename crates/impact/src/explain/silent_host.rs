@@ -1,6 +1,6 @@
 //! A host that answers nothing through a tunnel that brings others their answers.
 
-use rekeyscope_model::analysis::{Analysis, Flow};
+use rekeyscope_model::analysis::{Analysis, Direction, Flow};
 use rekeyscope_model::chance::LEAST_NOT_BY_CHANCE;
 use std::collections::{BTreeMap, HashSet};
 use std::net::IpAddr;
@@ -34,10 +34,11 @@ pub fn told_silent_host(analysis: &Analysis) -> Option<ToldSilentHost> {
             own.0 += flow.packets;
         }
     }
-    let is_open = |flow: &Flow| {
-        let mut own = analysis.flows_of(flow.tunnel);
-        own.any(|back| back.direction != flow.direction && back.new_bytes > 0 && back.dst == flow.src)
-    };
+    let arrives = analysis.flows.iter().filter(|flow| flow.new_bytes > 0);
+    let answered: HashSet<(usize, Direction, IpAddr)> = arrives
+        .map(|flow| (flow.tunnel, flow.direction, flow.dst))
+        .collect();
+    let is_open = |flow: &Flow| answered.contains(&(flow.tunnel, flow.direction.reverse(), flow.src));
     let told = asked
         .values()
         .filter(|(packets, flow)| *packets >= LEAST_NOT_BY_CHANCE && is_open(flow));

@@ -223,8 +223,8 @@ setup-why-unanswered = Why: { $n } copies of the request since { $moment }, and 
 setup-why-stopped = Why: { $often ->
     [again] each was answered, the last one
    *[once] the answer left
-} at { $moment }, and { $who } sent no copy and nothing more. Its next message is the first large one: probably it was lost before this capture, or { $who } gave up. { $ended ->
-    [well] Its set-up at { $later } succeeded.
+} at { $moment }, and { $who } sent no copy and nothing more. Its next message is the first large one: probably it was lost before this capture, or { $who } gave up.{ $ended ->
+    [well] {" "}Its set-up at { $later } succeeded.
    *[open] {""}
 }
 setup-do-assume = Do: at { $who } (Windows), most likely set `AssumeUDPEncapsulationContextOnSendRule` = 2 in the registry (PolicyAgent) and restart it, so that it takes a gateway behind a NAT; or give the gateway a public address, or use IKEv2.
