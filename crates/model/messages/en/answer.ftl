@@ -179,7 +179,10 @@ answer-listed = { $what }: -v
 
 orphan-line = { $who } { $what ->
     [deleted] probably deleted an SA
-    [refused] refused a new SA
+    [refused] refused a { $ended ->
+        [unseen] new SA
+       *[seen] renewal
+    }
    *[unanswered] did not answer a renewal
 }: { $ended ->
     [orphan] SA { $spi } ended at { $moment } without a successor

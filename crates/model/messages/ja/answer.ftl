@@ -155,7 +155,10 @@ answer-listed = { $what }: -v
 do-orphan-deleted = 対策: { $who }が削除した理由（寿命、コマンド）を調べ、鍵を指定してください。誰の通信だったかが分かります。
 orphan-line = { $what ->
     [deleted] { $who }が SA を削除（推定）
-    [refused] 新しい SA の要求を{ $who }が拒否
+    [refused] { $ended ->
+        [unseen] 新しい SA の要求
+       *[seen] リキー要求
+    }を{ $who }が拒否
    *[unanswered] リキー要求に{ $who }が応答せず
 }、{ $ended ->
     [orphan] SA { $spi } が { $moment }に後継なしで終了
