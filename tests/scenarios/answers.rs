@@ -89,6 +89,15 @@ fn a_set_up_that_fails_is_no_rekey() {
     assert!(lines.why.contains("3 copies"), "{lines:?}");
 }
 
+/// Another client of the same server, which has nothing to send.
+fn that_dials() -> World {
+    let mut w = World::new();
+    w.client = [10, 9, 0, 77];
+    w.name_pair(0xd100_0000, 0xa100_0000);
+    w.download = false;
+    w
+}
+
 /// ```text
 /// client 1 ◀═══▶ gateway  a download all the while
 /// client 2 ────▶ gateway  IKE_SA_INIT, and its answer; no IKE_AUTH comes, and a few seconds later the client begins again
@@ -97,10 +106,7 @@ fn a_set_up_that_fails_is_no_rekey() {
 fn a_client_that_goes_no_further_than_the_first_answer() {
     let beside_another = |tries: u32, succeeds: bool| {
         move |first: &mut World| {
-            let mut second = World::new();
-            second.client = [10, 9, 0, 77];
-            second.name_pair(0xd100_0000, 0xa100_0000);
-            second.download = false;
+            let mut second = that_dials();
             for _ in 0..tries {
                 second.wait(5_000);
                 second.sa_init_v2();
@@ -133,10 +139,7 @@ fn a_client_that_goes_no_further_than_the_first_answer() {
     // A client that asks again and again does not hear the answers.
     let unheard = |copies: usize| {
         with_keys(move |first| {
-            let mut second = World::new();
-            second.client = [10, 9, 0, 77];
-            second.name_pair(0xd100_0000, 0xa100_0000);
-            second.download = false;
+            let mut second = that_dials();
             second.sa_init_v2();
             second.authenticate_unheard_v2(copies, 2_000);
             first.steady(20_000);

@@ -382,7 +382,7 @@ fn unseen() -> Undelivered {
     Undelivered::shown(CarriedKind::Datagrams, ShownBy::ControlPlane)
 }
 
-/// So many packets that came and that their receiver drops, from the first to the last time of `dead`.
+/// Packets that came and that their receiver drops: their number, from the first to the last time of `dead`.
 fn swallowed(carried: CarriedKind, packets: u64, dead: (Timestamp, Timestamp)) -> Undelivered {
     Undelivered {
         swallowed: u32::try_from(packets).unwrap_or(u32::MAX),

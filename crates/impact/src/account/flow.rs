@@ -120,7 +120,7 @@ impl Measured {
 
 /// Most bins; beyond, they become twice as wide.
 const MOST_BINS: usize = 1024;
-/// How wide they are at first, nanoseconds.
+/// Nanoseconds. Width of a bin at first.
 const FIRST_WIDTH: i64 = 10 * NANOS_PER_MILLI;
 
 /// Lowest, mean and highest of values.

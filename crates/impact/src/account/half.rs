@@ -290,7 +290,7 @@ mod tests {
         assert_eq!(inferred_scale(&sent(16_000), &heard(0), 0, 0), 4);
         assert_eq!(inferred_scale(&sent(16_001), &heard(0), 0, 0), 5);
         assert_eq!(inferred_scale(&sent(1_000), &heard(0), 0, 0), 0);
-        // It reaches the sender later than it passes here.
+        // An acknowledgement reaches the sender later than it passes here.
         assert_eq!(inferred_scale(&sent(16_000), &heard(0), at(20), 0), 4);
         assert_eq!(inferred_scale(&sent(16_000), &heard(0), at(21), 0), 0);
         let mut of_a_syn = heard(0);

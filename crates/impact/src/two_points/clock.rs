@@ -210,7 +210,7 @@ impl LowerHull {
             {
                 corners.pop();
             }
-            // Of points at one time the lowest counts.
+            // The lowest of several points at one time counts.
             if corners.last().is_none_or(|last| p.x > last.x) {
                 corners.push(p);
             }
@@ -218,7 +218,7 @@ impl LowerHull {
         Some(LowerHull { corners, mean })
     }
 
-    /// Where the highest line of this slope that lies below all points crosses x = 0.
+    /// The height at x = 0 of the highest line of this slope that lies below all points.
     pub(crate) fn height(&self, slope: f64) -> f64 {
         let rises = |pair: &[Lag]| match pair {
             [a, b] => (b.y - a.y) < slope * (b.x - a.x),
@@ -237,7 +237,7 @@ impl LowerHull {
         self.corners.get(low).map_or(0.0, |p| p.y - slope * p.x)
     }
 
-    /// How far the points lie above that line on average.
+    /// The mean distance of the points above that line.
     pub(crate) fn distance(&self, slope: f64) -> f64 {
         self.mean.y - slope * self.mean.x - self.height(slope)
     }

@@ -129,11 +129,11 @@ fn first_votes(up: &[Lag], down: &[Lag]) -> i64 {
         .unwrap_or(0)
 }
 
-// Which point packets pass first, by their TTL or hop limit: every router on the way takes one off (RFC 791 §3.2, RFC 8200 §3).
+// A TTL or hop limit tells the point that packets pass first: every router on the way takes one off (RFC 791 §3.2, RFC 8200 §3).
 
 /// Packets that are looked at, spread evenly.
 const MOST_LOOKED_AT: usize = 4_096;
-/// So many of a hundred have to say the same: a route may change for some, and a firewall may write a limit of its own.
+/// Per cent of the packets that have to say the same: a route may change for some, and a firewall may write a limit of its own.
 const LEAST_PERCENT: usize = 95;
 
 /// SA here, number on the wire.
@@ -146,7 +146,7 @@ pub(crate) fn order_by_hops(here: &PointTrace, there: &PointTrace, sas: &[&SaMat
     let both = sas
         .iter()
         .flat_map(|sa| sa.both.iter().map(|packet| (sa.sa, packet.0 as u32)));
-    // Of each its hop limits here and there; 0 where there is none yet.
+    // Hop limits of each packet here and there; 0 where there is none yet.
     let mut limits: HashMap<PacketName, [u8; 2]> = both.step_by(step).map(|name| (name, [0; 2])).collect();
     let ours = sas.iter().map(|sa| (sa.sa, sa.sa)).collect();
     let theirs = sas.iter().map(|sa| (sa.there, sa.sa)).collect();

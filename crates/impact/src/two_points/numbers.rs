@@ -38,7 +38,7 @@ fn used(trace: &PointTrace) -> Vec<usize> {
 /// both sides.
 pub(crate) fn pairs(here: &PointTrace, there: &PointTrace) -> Pairs {
     let (ours, mut theirs) = (used(here), used(there));
-    // What nobody asked for here is not missing here.
+    // An SA that nobody asked for here is not missing here.
     let name = |id: SaId| (id.protocol, id.spi);
     let left_out = here.sas.iter().filter(|sa| sa.left_out);
     let left_out: HashSet<_> = left_out.map(|sa| name(sa.id)).collect();

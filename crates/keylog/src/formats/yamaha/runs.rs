@@ -186,12 +186,12 @@ impl RowFraming {
         self.tag != Tag::None
     }
 
-    /// The same time (to the second, which is what routers print) or none, and the same tag.
+    /// Tells whether a line has the same time (to the second, which is what routers print) or none, and the same tag.
     pub(super) fn is_of(&self, line: &LogLine<'_>) -> bool {
         self.has_time_of(line) && self.tag == line.tag
     }
 
-    /// The same time or none, and no tag.
+    /// Tells whether a line has the same time or none, and no tag.
     pub(super) fn may_lack_its_tag(&self, line: &LogLine<'_>) -> bool {
         self.has_time_of(line) && line.tag == Tag::None
     }
