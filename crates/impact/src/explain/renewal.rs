@@ -40,6 +40,15 @@ pub fn names_renewal(cause: ExplanationCause) -> bool {
     )
 }
 
+/// Tells whether rekeys of the tunnel were seen, and the outage begins at none of them.
+pub(crate) fn is_beside_rekeys(outage: &Outage, rekeys: &[Rekey]) -> bool {
+    let mut own = rekeys
+        .iter()
+        .filter(|rekey| rekey.tunnel == outage.tunnel)
+        .peekable();
+    own.peek().is_some() && !own.any(|rekey| begins_at(rekey, outage))
+}
+
 /// Whoever loses an SA asks for another one at once, and again soon if that request was lost: who asks later had not noticed. Where no message was
 /// seen, nobody can tell.
 fn is_asked_in_time(rekey: &Rekey, outage: &Outage) -> bool {

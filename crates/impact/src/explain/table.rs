@@ -25,6 +25,8 @@ pub struct ExplanationRow {
     pub cost_of_renewal: CostOfRenewal,
     /// Small packets passed meanwhile.
     pub lets_small_pass: bool,
+    /// No renewal brings it about, unless it begins at one.
+    pub apart_from_rekeys: bool,
     /// Each renewal costs this as it is, so fewer cost less. Whatever else explains a cost is a fault of its own.
     pub at_each_renewal: bool,
     holds: Test,
@@ -73,6 +75,7 @@ const fn row(cause: ExplanationCause, holds: Test) -> ExplanationRow {
         moment: Moment::Outage,
         cost_of_renewal: CostOfRenewal::Never,
         lets_small_pass: false,
+        apart_from_rekeys: false,
         at_each_renewal: false,
         holds,
         excluded: never,
@@ -106,6 +109,7 @@ pub static ROWS: [ExplanationRow; 41] = [
     },
     ExplanationRow {
         needs: "the ESP numbers of one SA go back to those of three earlier packets or more, which had other bytes, for half of the outage",
+        apart_from_rekeys: true,
         ..row_of_all(ExplanationCause::NumbersBack, sas::numbers_back)
     },
     ExplanationRow {
@@ -115,6 +119,7 @@ pub static ROWS: [ExplanationRow; 41] = [
     ExplanationRow {
         needs: "three packets or more came one after the other with a wrong ICV under a key that other packets prove, and none as large came whole, for half of the outage",
         lets_small_pass: true,
+        apart_from_rekeys: true,
         ..row_of_all(ExplanationCause::BadIcv, sas::bad_icv)
     },
     ExplanationRow {
@@ -128,10 +133,12 @@ pub static ROWS: [ExplanationRow; 41] = [
         unless: "packets came behind the replay window, or an address or port changed at its begin",
         excluded: path::size_does_not_matter,
         lets_small_pass: true,
+        apart_from_rekeys: true,
         ..row(ExplanationCause::LargeNeverPassed, path::large_packets)
     },
     ExplanationRow {
         needs: "StopCCN, CDN or an LCP Terminate-Request inside the tunnel, at most three round trips (at least 0.3 s) beside the begin; the reason is known where the other side answered no Hello or LCP echo before, though data was delivered",
+        apart_from_rekeys: true,
         ..row_of_all(ExplanationCause::L2tpClosed, control::l2tp_closed)
     },
     ExplanationRow {
@@ -179,6 +186,7 @@ pub static ROWS: [ExplanationRow; 41] = [
     ExplanationRow {
         needs: "the answer to a check came when its sender had begun a new IKE SA; or its sender deleted an SA a wait after checks without an answer, and ESP of the peer came behind the last of them",
         moment: Moment::Request,
+        apart_from_rekeys: true,
         ..row_of_all(ExplanationCause::GivenUpTooSoon, control::unanswered)
     },
     ExplanationRow {
@@ -198,6 +206,7 @@ pub static ROWS: [ExplanationRow; 41] = [
         needs: "one direction of an inner connection comes through another tunnel for half of it, and the other direction goes on in this one, TCP resets in that one aside; or, where no key shows connections, ESP of one side stops as it begins in another tunnel between the same addresses, or in one towards the same receiver that answers nothing there, and the other side goes on here, at half of its rate at most",
         unless: "both directions went over: another tunnel took the place of this one",
         moment: Moment::Event,
+        apart_from_rekeys: true,
         ..row(ExplanationCause::OtherTunnel, sas::other_tunnel)
     },
     ExplanationRow {
@@ -233,11 +242,13 @@ pub static ROWS: [ExplanationRow; 41] = [
     ExplanationRow {
         needs: "first fragments of ESP come without the others, and small packets pass",
         lets_small_pass: true,
+        apart_from_rekeys: true,
         ..row(ExplanationCause::FirstFragments, path::large_packets)
     },
     ExplanationRow {
         needs: "a router says by ICMP, at its begin and later again, which size passes, and ESP of both sides goes on; or it says so inside the tunnel, to the host that sends",
         lets_small_pass: true,
+        apart_from_rekeys: true,
         ..row(ExplanationCause::TooBig, path::too_big)
     },
     ExplanationRow {
@@ -274,12 +285,14 @@ pub static ROWS: [ExplanationRow; 41] = [
         needs: "one end sends its first packets of ESP or of IKE, and all that follow, from another address than the one that its peer sends to, and nothing was delivered since",
         unless: "its peer follows it there: it had moved",
         moment: Moment::Request,
+        apart_from_rekeys: true,
         ..row_of_all(ExplanationCause::AnsweredElsewhere, path::answered_elsewhere)
     },
     ExplanationRow {
         needs: "an address or port changed in the outage or at most 3 s before, and one side is silent for half of it or the outage begins within 3 s of the change",
         unless: "data was delivered, or three packets were lost, more than three round trips (at least 0.3 s) behind the change, and its peer does not go on to the old place",
         moment: Moment::Event,
+        apart_from_rekeys: true,
         ..row_of_all(ExplanationCause::AddressChanged, path::address_changed)
     },
     ExplanationRow {
@@ -320,23 +333,27 @@ pub static ROWS: [ExplanationRow; 41] = [
         unless: "acknowledgements advance: then it is no outage",
         explains_rekeys: true,
         at_each_renewal: true,
+        apart_from_rekeys: true,
         ..row(ExplanationCause::ReplayWindow, sas::replay_window)
     },
     ExplanationRow {
         needs: "neither ESP nor IKE came from both sides for half of it",
         unless: "small packets pass",
         cost_of_renewal: CostOfRenewal::WhenItBeginsThere,
+        apart_from_rekeys: true,
         ..row(ExplanationCause::PathSilent, path::silent)
     },
     ExplanationRow {
         needs: "neither ESP nor IKE came from one side for half of it",
         unless: "small packets pass; or IKE of that side came before that silence and behind it while its ESP stayed away, no SA was made but by a request that was answered at once, and nothing that was asked of it meanwhile went unanswered",
         cost_of_renewal: CostOfRenewal::WhenItBeginsThere,
+        apart_from_rekeys: true,
         ..row(ExplanationCause::PeerSilent, path::silent)
     },
     ExplanationRow {
         needs: "three acknowledgements in the capture were not heard, in it or in an outage of the other direction that fills half of it, or a check was answered in the capture and came again",
         cost_of_renewal: CostOfRenewal::WhenItBeginsThere,
+        apart_from_rekeys: true,
         ..row(ExplanationCause::Unheard, path::unheard)
     },
     ExplanationRow {
@@ -347,6 +364,7 @@ pub static ROWS: [ExplanationRow; 41] = [
     },
     ExplanationRow {
         needs: "TCP sends packets again and again in vain, of which one is no larger than what passes, and three echoes between the same hosts are answered in it",
+        apart_from_rekeys: true,
         ..row(ExplanationCause::ConnectionDead, path::connection_dead)
     },
     ExplanationRow {

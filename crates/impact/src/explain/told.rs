@@ -1,10 +1,12 @@
 //! The outages that an answer speaks of: those that have not ended, else the cause that cost most.
 
+use crate::explain::explained::ExplainedTime;
 use crate::explain::failure::{Failure, failure};
 use crate::explain::loss::waits_for_lost;
-use crate::explain::renewal::is_cost_of_renewal;
+use crate::explain::renewal::{is_beside_rekeys, is_cost_of_renewal};
 use crate::explain::slow_sa::told_slow_sa;
-use crate::explain::variant::is_of_echoes;
+use crate::explain::table::row_of;
+use crate::explain::variant::{brought_back, is_of_echoes};
 use crate::explain::view::range;
 use rekeyscope_model::analysis::{
     Analysis, AttemptOutcome, Certainty, EventKind, Explanation, ExplanationCause, Impact, Outage, OutageEnd,
@@ -38,6 +40,8 @@ pub struct ToldOutages<'a> {
     pub behind_another: bool,
     /// The host that alone got nothing, though the only SA of that direction brought others theirs, where nothing else explains it.
     pub one_host: Option<IpAddr>,
+    /// Rekeys of this tunnel were seen, and they are not the cause.
+    pub beside_rekeys: bool,
 }
 
 /// An outage and its explanation.
@@ -97,14 +101,21 @@ pub fn told_outages(analysis: &Analysis) -> Option<ToldOutages<'_>> {
     elsewhere.sort_by_key(|outage| outage.start);
     let all_told: Vec<&Outage> = alike.iter().chain(&elsewhere).copied().collect();
     let lengths = alike.iter().map(|outage| outage.seconds);
+    let behind_another = is_behind_another(analysis, &all_told);
+    let one_host = one_host(analysis, outage, explanation);
+    let by_renewal = ExplainedTime::of_outage(outage)?.ended_by_renewal;
+    let renewed = brought_back(analysis, explanation, by_renewal);
+    let apart = row_of(explanation.cause).apart_from_rekeys && !renewed;
+    let apart = apart || behind_another || one_host.is_some();
     Some(ToldOutages {
         outage,
         explanation,
+        beside_rekeys: apart && alike.iter().all(|o| is_beside_rekeys(o, &analysis.rekeys)),
         range_s: range(lengths),
         no_way_s: no_way(analysis, outage),
         others: all - alike.len() - elsewhere.len(),
-        behind_another: is_behind_another(analysis, &all_told),
-        one_host: one_host(analysis, outage, explanation),
+        behind_another,
+        one_host,
         elsewhere,
         others_pass: others_pass(analysis, outage),
         alike,

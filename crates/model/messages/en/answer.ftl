@@ -86,6 +86,7 @@ why-no-data = a rekey can only delay data that is waiting: here hardly any was.
 
 ## Line 3
 
+do-beside-rekeys = The rekeys are not the cause.
 do = Do: { $text }
 # What a cure is about, where the lines before speak of something else, too
 do-about = { $label } ({ $seconds }): { $text }
@@ -273,7 +274,7 @@ elsewhere-line-port = { $peer } sends to port { $asked }; ESP of { $who } { $pro
 elsewhere-why = Why: packets of { $peer } went to { $from }, and ESP or IKE came back with the source { $to }. A NAT, a firewall or { $peer } drops such packets as a stranger's; these packets do not show whether they arrived.
 elsewhere-why-port = Why: packets of { $peer } went to { $from }, the port of IKE, and ESP came from port { $own }. A NAT gave IKE and ESP different ports, and drops what comes back to the wrong one; these packets do not show whether they arrived.
 silent-host-line = { $host } answered nothing: { $n } packets went to it through the tunnel.
-silent-host-why = Why: these packets do not show whether they reached { $host }, or where its answers went. Others have theirs through the same tunnel, so it is open. The rekeys are not the cause.
+silent-host-why = Why: these packets do not show whether they reached { $host }, or where its answers went. Others have theirs through the same tunnel, so it is open.
 silent-host-do = Do: see whether { $host } is there, whether its way back and its firewall lead through { $behind }, and whether the policies of both ends (traffic selectors) include it; capture behind { $behind }, too.
 turns-line = { $from } and { $to } take turns on one SA: { $count } new ones in { $seconds }.
 
@@ -326,7 +327,7 @@ outage-all-line = All { $n } tunnels stopped at { $moment }: { $open ->
    *[no] nothing passed for { $seconds }
 }.
 outage-all-why = Why: each of them stopped at that time, so that it is what they share: the end{ $end }, its line, or the path behind.
-do-outage-all = Do: look at the line and the host of the end{ $end }, and capture on its other side, too. The rekeys are not the cause.
+do-outage-all = Do: look at the line and the host of the end{ $end }, and capture on its other side, too.
 slow-sa-line = From { $from } to { $to } one SA carried { $own }, the others { $other }.
 slow-sa-why = Why: the rate fell with the first packets of SA { $spi } and came back with those of the next one: that SA is slow, and not the line.{ $delays ->
     [yes] {" "}A round trip took { $delay }, { $usual } otherwise.

@@ -426,8 +426,8 @@ cure-deleted = look into the log of { $who } for why it deleted { $what ->
     [ike] the IKE SA
    *[child] the SA
 }. If a lifetime ended, let a renewal begin before it (strongSwan: `rekey_time` above 0 and below the lifetime), or let the other side renew first; if it was a command or an idle timeout, change that.
-cure-one-host = look at the connection of { $host } itself, behind its end of the tunnel (Wi-Fi, cable, switch, its load), and capture there. The rekeys are not the cause.
-cure-behind-another = at the gateway, look for a limit of tunnels (licence, pool of addresses) and for clients that share one name or certificate (strongSwan: `unique`). The rekeys are not the cause.
+cure-one-host = look at the connection of { $host } itself, behind its end of the tunnel (Wi-Fi, cable, switch, its load), and capture there.
+cure-behind-another = at the gateway, look for a limit of tunnels (licence, pool of addresses) and for clients that share one name or certificate (strongSwan: `unique`).
 cure-deleted-at-limit = { cure-deleted }
 cure-break-before-make = { $what ->
     [ike] let { $who } make before it breaks (strongSwan: `make_before_break = yes`), or rekey instead of reauthenticating.
@@ -447,8 +447,8 @@ cure-deleted-and-made-anew = look into the log of { $who } for why it deleted { 
 }).
 cure-new-ike-deleted = at { $who }, look into the log at { $moment } for why the new IKE SA was deleted (a fault of its software, as when it had repeated the request of the renewal), and update it; let traffic bring the tunnel up again (strongSwan: `start_action = trap`).
 cure-refused = look into the log of { $who } for its reason: proposals, PFS group and traffic selectors must match at the renewal, too.
-cure-given-up-too-soon = keep the line from filling: send a little less than it carries (shape with `fq_codel` or `cake`), give UDP 500 and 4500 priority, and let dead peer detection wait longer (strongSwan: `retransmit_tries`). The rekeys are not the cause.
-cure-given-up-alive = at { $other }, let ESP count as a sign of life (dead peer detection on demand, which asks only when nothing comes), or give it a longer delay and more tries (strongSwan: `dpd_delay`, `dpd_timeout`, `retransmit_tries`). See why { $who } leaves checks unanswered (load, a filter). The rekeys are not the cause.
+cure-given-up-too-soon = keep the line from filling: send a little less than it carries (shape with `fq_codel` or `cake`), give UDP 500 and 4500 priority, and let dead peer detection wait longer (strongSwan: `retransmit_tries`).
+cure-given-up-alive = at { $other }, let ESP count as a sign of life (dead peer detection on demand, which asks only when nothing comes), or give it a longer delay and more tries (strongSwan: `dpd_delay`, `dpd_timeout`, `retransmit_tries`). See why { $who } leaves checks unanswered (load, a filter).
 cure-unanswered = see in the log of { $who } whether these requests came: it may drop what it does not expect. If they did not, find what drops IKE while ESP passes: { $esp ->
     [udp] a NAT timeout, a filter for UDP 500 and 4500
    *[plain] a filter for UDP 500 and 4500, or a firewall before { $who } that forgets UDP without packets (let { $who } check every 20 s)
@@ -456,7 +456,7 @@ cure-unanswered = see in the log of { $who } whether these requests came: it may
 cure-answer-lost = find what loses IKE messages between the ends (a full queue, a filter, NAT), and raise the lifetime of the SAs, so that fewer renewals can be hit. If large messages alone are lost, use IKE fragmentation or a group with smaller keys (an elliptic curve).
 cure-answered-late = find what loses IKE messages between the ends (a full queue, a filter, NAT), and start renewals early enough for a repeated request to be answered before the SA ends (strongSwan: `rekey_time` or `rekey_bytes` further below `life_time` or `life_bytes`). If large messages alone are lost, use IKE fragmentation or a group with smaller keys (an elliptic curve).
 cure-ike-fragments = switch IKE fragmentation on at both ends (strongSwan: `fragmentation = yes`), or use a group with smaller keys (an elliptic curve).
-cure-given-up-away = find why nothing came from { $who } (its line, Wi-Fi, sleep). Let { $other } wait longer before it gives up (strongSwan: `retransmit_tries`, libreswan: `retransmit-timeout`), and { $who } check as well, so that it dials again by itself; until then: reconnect. The rekeys are not the cause.
+cure-given-up-away = find why nothing came from { $who } (its line, Wi-Fi, sleep). Let { $other } wait longer before it gives up (strongSwan: `retransmit_tries`, libreswan: `retransmit-timeout`), and { $who } check as well, so that it dials again by itself; until then: reconnect.
 cure-given-up = find what drops checks (INFORMATIONAL, UDP 500 and 4500) or the answers of { $who } to them; a dead peer detection that waits longer (strongSwan: `retransmit_tries`) only hides it. The log of { $who } tells whether it restarted.
 cure-collision = let one side alone renew, with limits well below the other's, and keep random margins.
 cure-collision-silent = let one side alone renew, with limits well below the other's, and update { $who }, which did not take the SA of the other side into use. Until then: clear the SA at { $who }.
@@ -477,7 +477,7 @@ cure-address-changed = use IKEv2 with MOBIKE{ $esp ->
    *[plain] , or keep the address
 }.
 cure-back-elsewhere = { $what ->
-    [port] let { $who } send NAT keepalives every 20 s (RFC 3948), or check its peer as often, or raise the UDP timeout of its NAT. The rekeys are not the cause.
+    [port] let { $who } send NAT keepalives every 20 s (RFC 3948), or check its peer as often, or raise the UDP timeout of its NAT.
    *[address] let { $who } set the tunnel up again as soon as its line has another address (restart IPsec with the line, check more often), or use IKEv2 with MOBIKE; find out why the line broke, or keep the address.
 }
 cure-left-behind = { $what ->
@@ -489,14 +489,14 @@ cure-session-ended = nothing at the VPN: ask the provider why it ends the sessio
 cure-came-back = let { $other } notice sooner that a client is gone (check more often, give up after fewer checks; Yamaha: `ipsec ike keepalive use N on dpd 5 2`), or take a second tunnel of the same client beside the old one. Until then: delete the old SA there by hand (Yamaha: `ipsec sa delete`).
 cure-silent-came-back = { cure-came-back }
 cure-source-changed = let { $who } send from one address alone (strongSwan: `local_addrs` of the connection, `charon.interfaces_ignore` for the other interfaces, `mobike = no`). In IKEv2 only the side that set the tunnel up may move.
-cure-peer-silent = capture on the side of { $who }, too: that tells whether { $who } or the path fell silent. The rekeys are not the cause.
-cure-silent-at-rest = nothing where { $who } slept, was switched off or left its network; else capture at its end, too. The rekeys are not the cause.
+cure-peer-silent = capture on the side of { $who }, too: that tells whether { $who } or the path fell silent.
+cure-silent-at-rest = nothing where { $who } slept, was switched off or left its network; else capture at its end, too.
 cure-silent-renewed = look into the log of { $who } at { $from } (SA deleted, restarted?){ $esp ->
     [udp] , send NAT keepalives at least every 20 s,
    *[plain] {""}
 } and capture there, too.
 cure-silent-without-ike = capture IKE (UDP 500 and 4500), too: its messages tell why the SA ended before the next one began.
-cure-unheard = capture at { $other }, and look at the way from { $who } to it: a filter, a NAT mapping, the path. If they come there, { $other } itself drops them: its firewall (ESP on the outer interface, states), policies and counters. The rekeys are not the cause.
+cure-unheard = capture at { $other }, and look at the way from { $who } to it: a filter, a NAT mapping, the path. If they come there, { $other } itself drops them: its firewall (ESP on the outer interface, states), policies and counters.
 cure-esp-silent = capture on the side of { $who }, too: that tells whether it sent ESP, and see there whether it still has its SAs (strongSwan: `swanctl --list-sas`).{ $esp ->
     [udp] {" "}Send NAT keepalives at least every 20 s.
    *[plain] {""}
@@ -504,39 +504,39 @@ cure-esp-silent = capture on the side of { $who }, too: that tells whether it se
 cure-esp-silent-lost = find what lets IKE of { $who } pass and drops its ESP: { $esp ->
     [udp] a NAT mapping or a filter
    *[plain] a filter, or a provider that forwards IP protocol 50 elsewhere. Send ESP in UDP (strongSwan: `encap = yes`), or keep the tunnel down for some minutes, so that a wrong entry ends
-}. The rekeys are not the cause.
+}.
 cure-esp-silent-renewed = give both ends the same lifetimes of the SA, in seconds and in kB, and let one renew well before them. See in the log of { $who } why the old SA ended, and let it send a Delete for what it drops.
 cure-one-sa-silent = at { $who }, clear the SAs of these networks, and look into its log and counters for why it sent nothing on that one (Cisco: `show crypto ipsec sa`). If its volume was used up: update it, raise or lift the limit of volume, and let the lifetime in seconds end first.
 cure-silent-on-new-sa = { cure-esp-silent }
-cure-path-silent = look at the path between the ends, and capture at the other one, too. The rekeys are not the cause.
-cure-first-fragments = find the firewall or router between { $who } and this capture that drops fragments, and let them pass; or avoid them: a smaller MTU or MSS inside the tunnel (`rekeyscope overhead{ $suite } --mtu LIMIT`), or fragmentation before encryption. The rekeys are not the cause.
+cure-path-silent = look at the path between the ends, and capture at the other one, too.
+cure-first-fragments = find the firewall or router between { $who } and this capture that drops fragments, and let them pass; or avoid them: a smaller MTU or MSS inside the tunnel (`rekeyscope overhead{ $suite } --mtu LIMIT`), or fragmentation before encryption.
 cure-large-packets = find the largest packet that passes between the tunnel's ends outside the tunnel (`ping` with DF), and set the MSS that `rekeyscope overhead{ $suite } --mtu LIMIT` gives. If it began with a renewal, compare suite and encapsulation before and after it.
 cure-large-or-all = find the largest packet that passes between the tunnel's ends outside the tunnel (`ping` with DF), and set the MSS that `rekeyscope overhead{ $suite } --mtu LIMIT` gives. If small packets do not reach { $who } either (its `ping` through the tunnel gets no answer), see whether it has the SA that they come on (its log, its list of SAs).
 cure-compressed = switch IPComp off at both ends (libreswan `compress=no`, strongSwan `ipcomp = no`). Or switch off ESP offload and GRO at { $other }, or update it: it does not take such packets.
 cure-no-mtu = find what drops them by something else than an MTU: compression (switch IPComp off and try again), offload at the receiver, a filter. Keys show which packets are compressed.
-cure-large-never-passed = find the largest packet that passes (`ping` with DF), and set the MSS that `rekeyscope overhead{ $suite } --mtu LIMIT` gives, for both directions; or let ICMP 'fragmentation needed' pass. The rekeys are not the cause.
-cure-numbers-back = at { $who }, let the cluster synchronise ESP sequence numbers (or begin well above the last one known), or let the node that takes over rekey at once. The rekeys are not the cause.
+cure-large-never-passed = find the largest packet that passes (`ping` with DF), and set the MSS that `rekeyscope overhead{ $suite } --mtu LIMIT` gives, for both directions; or let ICMP 'fragmentation needed' pass.
+cure-numbers-back = at { $who }, let the cluster synchronise ESP sequence numbers (or begin well above the last one known), or let the node that takes over rekey at once.
 cure-left-out = see in the logs which traffic selectors the renewal negotiated, and let both ends ask for the same ones each time, with { $who } in them.
-cure-by-turns = at { $who }, give each client an identity and an inner address of its own, or let several log in with one (strongSwan: `unique = never`). The rekeys are not the cause.
+cure-by-turns = at { $who }, give each client an identity and an inner address of its own, or let several log in with one (strongSwan: `unique = never`).
 cure-by-turns-transport = { cure-other-tunnel }
-cure-other-tunnel = two clients behind one NAT address look alike in transport mode (L2TP), and { $who } takes the newest SA for both: use IKEv2 or another tunnel mode, one L2TP client for each NAT address, or marks for each SA at { $who } (strongSwan: the plugin `connmark`). The rekeys are not the cause.
+cure-other-tunnel = two clients behind one NAT address look alike in transport mode (L2TP), and { $who } takes the newest SA for both: use IKEv2 or another tunnel mode, one L2TP client for each NAT address, or marks for each SA at { $who } (strongSwan: the plugin `connmark`).
 cure-same-address = { cure-by-turns }
-cure-other-path = make both directions use the same tunnel (routes, their metrics, BGP), or let the firewall that drops it accept data of a connection from either tunnel. The rekeys are not the cause.
+cure-other-path = make both directions use the same tunnel (routes, their metrics, BGP), or let the firewall that drops it accept data of a connection from either tunnel.
 cure-networks-by-turns = let both ends have one SA for both networks (selectors 0.0.0.0/0, route-based; of a cloud gateway that allows one pair: AWS), or as many SAs as networks; see in the logs which traffic selectors each end asks for. Not the lifetimes.
 cure-one-sided = { $known ->
     [inferred] see whether { $to } has this SA (strongSwan: `swanctl --list-sas`); if not, delete it at { $who }, too, or let it renew
    *[read] at { $who }, delete that SA or let it renew (strongSwan: `swanctl --terminate --child-id`), and see in the log of { $to } why it deleted it
 }. Two pairs of SAs beside each other come of both ends setting up, or of reauthentication: let one end alone begin (strongSwan: `start_action`, no `close_action = start`), and see `unique`.
 cure-one-sided-newer = at { $who }, delete the old SA (press reconnect, clear its SAs), and let it use the newest one and heed INITIAL-CONTACT. At { $to }, send a Delete before SAs are cleared, and let a ping through the tunnel watch it instead of IKE's checks.
-cure-sa-of-others = at { $who }, clear the SAs of this network and set them up again; give each network its own policy (strongSwan: an own `reqid`), and update { $who }. The rekeys are not the cause.
+cure-sa-of-others = at { $who }, clear the SAs of this network and set them up again; give each network its own policy (strongSwan: an own `reqid`), and update { $who }.
 cure-one-sided-asked = let { $who } begin the renewals (raise the limits of the SA at { $to }), update { $to }, and see in its log why it did not take the SA (an invalid SPI?). Until then: clear the SAs at { $to }.
-cure-answered-elsewhere = let { $who } answer from the address that was asked: a route for each source address (`ip rule add from { $from }`, a table for each line), or bind IKE to it (strongSwan: `local_addrs`, `left`); or let the other end ask { $to }. The rekeys are not the cause.
-cure-answered-at-port = use another network at { $who }, or a NAT there that gives IKE and ESP one port (switch off its IPsec passthrough or ALG). The rekeys are not the cause.
+cure-answered-elsewhere = let { $who } answer from the address that was asked: a route for each source address (`ip rule add from { $from }`, a table for each line), or bind IKE to it (strongSwan: `local_addrs`, `left`); or let the other end ask { $to }.
+cure-answered-at-port = use another network at { $who }, or a NAT there that gives IKE and ESP one port (switch off its IPsec passthrough or ALG).
 cure-numbers-used-up = let { $who } renew before its numbers are used up (strongSwan: `rekey_packets`), or use extended sequence numbers (strongSwan: `esn` in the ESP proposal). The path is not the cause.
-cure-bad-icv = find what damages packets at { $who } or on the way: hardware or offload that encrypts (switch it off), memory, a device that changes them. A capture at its end tells which. The rekeys are not the cause.
-cure-too-big = at { $who }, let ICMP 'fragmentation needed' through and heed it, or set a smaller MSS or MTU: `rekeyscope overhead{ $suite } --mtu { $mtu }` gives them. The rekeys are not the cause.
-cure-too-big-inside = let ICMP (IPv4 'fragmentation needed', IPv6 'packet too big') from { $router } through to { $from }, which must heed it; or give the tunnel's interface an MTU of { $mtu } there (MSS 40 bytes less, 60 with IPv6). The rekeys are not the cause.
-cure-connection-dead = look at the firewall and the host behind { $who }: its table of connections (timeout, failover, restart). Restart the transfer. The rekeys are not the cause.
+cure-bad-icv = find what damages packets at { $who } or on the way: hardware or offload that encrypts (switch it off), memory, a device that changes them. A capture at its end tells which.
+cure-too-big = at { $who }, let ICMP 'fragmentation needed' through and heed it, or set a smaller MSS or MTU: `rekeyscope overhead{ $suite } --mtu { $mtu }` gives them.
+cure-too-big-inside = let ICMP (IPv4 'fragmentation needed', IPv6 'packet too big') from { $router } through to { $from }, which must heed it; or give the tunnel's interface an MTU of { $mtu } there (MSS 40 bytes less, 60 with IPv6).
+cure-connection-dead = look at the firewall and the host behind { $who }: its table of connections (timeout, failover, restart). Restart the transfer.
 cure-deleted-replaced = nothing, if the other tunnel is there for this. The log of { $who } tells why it deleted { $what ->
     [ike] the IKE SA
    *[child] the SA
@@ -544,10 +544,10 @@ cure-deleted-replaced = nothing, if the other tunnel is there for this. The log 
 cure-deleted-elsewhere = give the client the same inner address each time (strongSwan: a lease in the pool, or `vips`), or restart its connections. The log of { $who } tells why it deleted the IKE SA.
 cure-slow-exchange = use a smaller or an elliptic-curve group, or no PFS, and give UDP 500 and 4500 priority.
 cure-slow-renewal = { cure-slow-exchange }
-cure-l2tp-closed = look into the L2TP log of { $who }: why it ended the session (idle or session limit, RADIUS, PPP options). The rekeys are not the cause.
-cure-l2tp-unanswered = at { $who }, switch this keepalive off or let it wait longer (Yamaha: `l2tp keepalive use off`, or more interval and count; pppd: `lcp-echo-failure`), or use a client that answers it. The rekeys are not the cause.
-cure-l2tp-broken-line = let { $who } dial again by itself (xl2tpd: `redial = yes`, pppd: `persist`) and its keepalive wait longer (pppd: `lcp-echo-failure`); find out why nothing came from { $other } before. The rekeys are not the cause.
-cure-monitored = at { $who }, switch this monitor off, or let it ping, from an address that the tunnel carries, a host behind { $other } that answers (Juniper: `vpn-monitor` with `source-interface`, `destination-ip` and `optimized`; Yamaha: `ipsec ike keepalive use`), or let { $other } answer pings. Dead peer detection of IKE needs none. The rekeys are not the cause.
+cure-l2tp-closed = look into the L2TP log of { $who }: why it ended the session (idle or session limit, RADIUS, PPP options).
+cure-l2tp-unanswered = at { $who }, switch this keepalive off or let it wait longer (Yamaha: `l2tp keepalive use off`, or more interval and count; pppd: `lcp-echo-failure`), or use a client that answers it.
+cure-l2tp-broken-line = let { $who } dial again by itself (xl2tpd: `redial = yes`, pppd: `persist`) and its keepalive wait longer (pppd: `lcp-echo-failure`); find out why nothing came from { $other } before.
+cure-monitored = at { $who }, switch this monitor off, or let it ping, from an address that the tunnel carries, a host behind { $other } that answers (Juniper: `vpn-monitor` with `source-interface`, `destination-ip` and `optimized`; Yamaha: `ipsec ike keepalive use`), or let { $other } answer pings. Dead peer detection of IKE needs none.
 cure-lost-fragments = lower the MTU inside the tunnel (L2TP: that of PPP) or clamp the MSS{ $known ->
     [yes] {" "}to { $mss }
    *[no] {""}

@@ -73,6 +73,7 @@ why-no-data = リキーで遅くなるのはその間に待ったデータです
 
 ## 3 行目
 
+do-beside-rekeys = リキーは原因ではありません。
 do = 対策: { $text }
 do-about = { $label }（{ $seconds }）: { $text }
 do-not-rekeys = リキー（{ $seconds }）への対処は不要です。{ $other }
@@ -225,7 +226,7 @@ login-line = { $who }が PPP でユーザーのログインを拒否（{ $often 
    *[once] { $moment }
 }）
 login-why = 原因: IPsec は動作しています。その中で{ $who }がユーザーのログインに { $notify } で応答し、その後のログインも受け付けていません。
-login-do = 対策: ユーザー名とパスワード、{ $who }の PPP シークレットまたは RADIUS のアカウント（ロック、期限切れ、ダイヤルイン権限）、許可している認証方式（PAP、CHAP、MS-CHAPv2、EAP）を確認してください。IPsec やリキーは原因ではありません。
+login-do = 対策: ユーザー名とパスワード、{ $who }の PPP シークレットまたは RADIUS のアカウント（ロック、期限切れ、ダイヤルイン権限）、許可している認証方式（PAP、CHAP、MS-CHAPv2、EAP）を確認してください。IPsec や
 
 ## ESP が片方向だけで、IKE は双方向の場合
 
@@ -248,7 +249,7 @@ elsewhere-line-port = { $peer }の宛先はポート { $asked }、{ $who }の ES
 elsewhere-why = 原因: { $peer }のパケットは { $from } 宛てで、返ってきた ESP や IKE の送信元は { $to } でした。NAT、ファイアウォール、または{ $peer }が、知らない相手のものとして破棄します。届いたかどうかはこのキャプチャでは分かりません。
 elsewhere-why-port = 原因: { $peer }のパケットは IKE のポート { $from } 宛てで、ESP はポート { $own } から来ました。NAT が IKE と ESP に別のポートを割り当て、違うポート宛ての応答を破棄します。届いたかどうかはこのキャプチャでは分かりません。
 silent-host-line = { $host } が無応答（トンネルを通った { $n } パケットに対して）
-silent-host-why = 原因: { $host } に届いたか、応答がどこへ行ったかは、これらのパケットからは分かりません。同じトンネルでほかの通信には応答があり、トンネルは通っています。リキーは原因ではありません。
+silent-host-why = 原因: { $host } に届いたか、応答がどこへ行ったかは、これらのパケットからは分かりません。同じトンネルでほかの通信には応答があり、トンネルは通っています。
 silent-host-do = 対策: { $host } が動作しているか、戻りの経路とファイアウォールが{ $behind }を通るか、両端のポリシー（トラフィックセレクター）に { $host } が含まれるかを調べ、{ $behind }の内側でもキャプチャしてください。
 turns-line = { $from } と { $to } が 1 つの SA を交互に使用: { $seconds }に新しい SA { $count } 個
 
@@ -302,7 +303,7 @@ outage-all-line = { $n } 本のトンネルが { $moment } に一斉に停止、
    *[no] { $seconds } 不通
 }
 outage-all-why = 原因: すべてが同時に止まったので、共通する端{ $end }、その回線、またはその先の経路によるものです。
-do-outage-all = 対策: 端{ $end } の回線とホストを調べ、その反対側でもキャプチャしてください。リキーは原因ではありません。
+do-outage-all = 対策: 端{ $end } の回線とホストを調べ、その反対側でもキャプチャしてください。
 slow-sa-line = { $from }から { $to }まで 1 つの SA だけ { $own }、他の SA は { $other }
 slow-sa-why = 原因: SA { $spi } の最初のパケットからレートが落ち、次の SA の最初のパケットで戻ったため、遅いのは回線ではなくこの SA です。{ $delays ->
     [yes] 往復時間は { $delay }、他では { $usual } でした。

@@ -384,8 +384,8 @@ cure-deleted = { $who }のログで{ $what ->
     [ike] { " " }IKE SA
    *[child] { " " }SA
 } を削除した理由を調べてください。寿命の場合は、その前にリキーが始まるようにする（strongSwan: `rekey_time` を 0 より大きく、寿命より短く）か、相手側から先にリキーさせてください。手動やアイドルタイマーの場合は、それを変更してください。
-cure-one-host = トンネルの先にある { $host } 自身の回線（Wi-Fi、ケーブル、スイッチ、負荷）を調べ、そこでもキャプチャしてください。リキーは原因ではありません。
-cure-behind-another = ゲートウェイでトンネル数の制限（ライセンス、アドレスプール）と、同じ名前や証明書を使うクライアント（strongSwan: `unique`）を調べてください。リキーは原因ではありません。
+cure-one-host = トンネルの先にある { $host } 自身の回線（Wi-Fi、ケーブル、スイッチ、負荷）を調べ、そこでもキャプチャしてください。
+cure-behind-another = ゲートウェイでトンネル数の制限（ライセンス、アドレスプール）と、同じ名前や証明書を使うクライアント（strongSwan: `unique`）を調べてください。
 cure-deleted-at-limit = { cure-deleted }
 cure-break-before-make = { $what ->
     [ike] { $who }で古い SA を削除する前に新しい SA を作るようにする（strongSwan: `make_before_break = yes`）か、再認証の代わりにリキーしてください。
@@ -405,8 +405,8 @@ cure-deleted-and-made-anew = { $who }のログで { $moment }に { $what ->
 }）。
 cure-new-ike-deleted = { $who }のログで、{ $moment }に新しい IKE SA を削除した理由（更新の要求を再送した後など、ソフトウェアの不具合）を調べて更新し、通信が発生したらトンネルを張り直すようにしてください（strongSwan: `start_action = trap`）。
 cure-refused = { $who }のログで理由を調べてください。プロポーザル、PFS グループ、トラフィックセレクターは更新時にも一致が必要です。
-cure-given-up-too-soon = 回線を使い切らないよう、送信を少し抑えて（`fq_codel` か `cake` でシェーピング）、UDP 500 と 4500 を優先し、DPD のタイムアウトを延ばしてください（strongSwan: `retransmit_tries` を増やす）。リキーは原因ではありません。
-cure-given-up-alive = { $other }で、ESP の到着も生存の印とみなす（何も届かないときだけ確認するオンデマンドの DPD）か、DPD の間隔と回数を増やしてください（strongSwan: `dpd_delay`、`dpd_timeout`、`retransmit_tries`）。{ $who }が確認に応答しない理由（負荷、フィルター）も調べてください。リキーは原因ではありません。
+cure-given-up-too-soon = 回線を使い切らないよう、送信を少し抑えて（`fq_codel` か `cake` でシェーピング）、UDP 500 と 4500 を優先し、DPD のタイムアウトを延ばしてください（strongSwan: `retransmit_tries` を増やす）。
+cure-given-up-alive = { $other }で、ESP の到着も生存の印とみなす（何も届かないときだけ確認するオンデマンドの DPD）か、DPD の間隔と回数を増やしてください（strongSwan: `dpd_delay`、`dpd_timeout`、`retransmit_tries`）。{ $who }が確認に応答しない理由（負荷、フィルター）も調べてください。
 cure-unanswered = 要求が届いたかを{ $who }のログで確認してください（想定外の要求は破棄されることがあります）。届いていなければ、ESP は通るのに IKE を破棄するものを探してください（{ $esp ->
     [udp] NAT のタイムアウト、UDP 500 と 4500 のフィルター
    *[plain] UDP 500 と 4500 のフィルター、しばらく通らない UDP を忘れる{ $who }側のファイアウォール（{ $who }から 20 秒ごとに生存確認を送る）
@@ -414,7 +414,7 @@ cure-unanswered = 要求が届いたかを{ $who }のログで確認してくだ
 cure-answer-lost = IKE メッセージが両端の間で失われる箇所（あふれたキュー、フィルター、NAT）を探し、SA の寿命を延ばしてリキーの回数を減らしてください。大きなメッセージだけが失われる場合は、IKE フラグメンテーションを使うか、鍵サイズの小さい DH グループ（楕円曲線など）にしてください。
 cure-answered-late = IKE メッセージが両端の間で失われる箇所（あふれたキュー、フィルター、NAT）を探し、再送した要求への応答が SA の寿命に間に合うよう、リキーを早く始めてください（strongSwan: `rekey_time` か `rekey_bytes` を `life_time`、`life_bytes` より十分小さく）。大きなメッセージだけが失われる場合は、IKE フラグメンテーションを使うか、鍵サイズの小さい DH グループ（楕円曲線など）にしてください。
 cure-ike-fragments = 両側で IKE フラグメンテーションを有効にする（strongSwan: `fragmentation = yes`）か、鍵サイズの小さい DH グループ（楕円曲線など）にしてください。
-cure-given-up-away = { $who }からの通信が止まった理由（回線、Wi-Fi、スリープ）を調べてください。{ $other }では DPD のタイムアウトを延ばし（strongSwan: `retransmit_tries`、libreswan: `retransmit-timeout`）、{ $who }からも生存確認を行って自動でつなぎ直すようにしてください。応急処置はつなぎ直しです。リキーは原因ではありません。
+cure-given-up-away = { $who }からの通信が止まった理由（回線、Wi-Fi、スリープ）を調べてください。{ $other }では DPD のタイムアウトを延ばし（strongSwan: `retransmit_tries`、libreswan: `retransmit-timeout`）、{ $who }からも生存確認を行って自動でつなぎ直すようにしてください。応急処置はつなぎ直しです。
 cure-given-up = 生存確認（INFORMATIONAL、UDP 500 と 4500）か{ $who }の応答が失われる箇所を探してください。DPD のタイムアウトを延ばしても（strongSwan: `retransmit_tries`）、問題が隠れるだけです。再起動したかどうかは{ $who }のログで分かります。
 cure-collision = リキーを片側だけが行うように寿命に十分な差をつけ、リキー時刻のランダムなずれは残してください。
 cure-collision-silent = 片側だけが更新するように寿命に差をつけ、相手側の SA を使わなかった{ $who }を更新してください。それまでは{ $who }で SA をクリアしてください。
@@ -435,7 +435,7 @@ cure-address-changed = { $esp ->
    *[plain] MOBIKE のある IKEv2 を使うか、アドレスが変わらないようにしてください。
 }
 cure-back-elsewhere = { $what ->
-    [port] { $who }が 20 秒ごとに NAT キープアライブ（RFC 3948）を送るか、同じ間隔で相手をチェックするか、NAT の UDP タイムアウトを延ばしてください。リキーは原因ではありません。
+    [port] { $who }が 20 秒ごとに NAT キープアライブ（RFC 3948）を送るか、同じ間隔で相手をチェックするか、NAT の UDP タイムアウトを延ばしてください。
    *[address] 回線のアドレスが変わったらすぐに{ $who }がトンネルを張り直すようにする（回線と同時に IPsec を再起動する、チェックの間隔を短くする）か、IKEv2 の MOBIKE を使ってください。回線が不通になった理由も調べるか、アドレスを固定してください。
 }
 cure-left-behind = { $what ->
@@ -447,14 +447,14 @@ cure-session-ended = VPN でできることはありません。セッション�
 cure-came-back = { $other }がクライアントの切断をより早く検出するようにしてください（確認の間隔を短く、回数を少なく。Yamaha: `ipsec ike keepalive use N on dpd 5 2`）。または、古いトンネルが残っていても同じクライアントの新しいトンネルを受け付ける設定にしてください。それまでは、古い SA を手動で削除します（Yamaha: `ipsec sa delete`）。
 cure-silent-came-back = { cure-came-back }
 cure-source-changed = { $who }の送信元アドレスを 1 つに固定してください（strongSwan: コネクションの `local_addrs`、ほかのインターフェイスには `charon.interfaces_ignore`、`mobike = no`）。IKEv2 でアドレスを変更できるのは、トンネルを開始した側だけです。
-cure-peer-silent = { $who }の側でもキャプチャしてください。原因が経路か{ $who }自身かが分かります。リキーは原因ではありません。
-cure-silent-at-rest = { $who }がスリープしたか、電源が切れたか、ネットワークを離れただけなら、対処は不要です。そうでなければ{ $who }の側でもキャプチャしてください。リキーは原因ではありません。
+cure-peer-silent = { $who }の側でもキャプチャしてください。原因が経路か{ $who }自身かが分かります。
+cure-silent-at-rest = { $who }がスリープしたか、電源が切れたか、ネットワークを離れただけなら、対処は不要です。そうでなければ{ $who }の側でもキャプチャしてください。
 cure-silent-renewed = { $who }のログで、キャプチャ開始から { $from }前後に SA の削除や再起動がなかったかを調べ、{ $esp ->
     [udp] NAT キープアライブを 20 秒以下の間隔で送り、
    *[plain] {""}
 }そちらでもキャプチャしてください。
 cure-silent-without-ike = IKE（UDP 500、4500）もキャプチャしてください。次の SA の前に古い SA が終わった理由が分かります。
-cure-unheard = { $other }でもキャプチャし、{ $who }からそこまでの経路（フィルター、NAT マッピング）を調べてください。そこまで届いているなら、破棄しているのは{ $other }自身です（外側インターフェースの ESP に対するファイアウォールとステート、ポリシー、カウンター）。リキーは原因ではありません。
+cure-unheard = { $other }でもキャプチャし、{ $who }からそこまでの経路（フィルター、NAT マッピング）を調べてください。そこまで届いているなら、破棄しているのは{ $other }自身です（外側インターフェースの ESP に対するファイアウォールとステート、ポリシー、カウンター）。
 cure-esp-silent = { $who }の側でもキャプチャしてください。ESP を送ったかどうかが分かります。SA が残っているかどうかもそちらで調べてください（strongSwan: `swanctl --list-sas`）。{ $esp ->
     [udp] NAT キープアライブを 20 秒以下の間隔で送ってください。
    *[plain] {""}
@@ -462,39 +462,39 @@ cure-esp-silent = { $who }の側でもキャプチャしてください。ESP �
 cure-esp-silent-lost = { $who }からの IKE を通し、ESP を破棄しているものを探してください: { $esp ->
     [udp] NAT マッピングかフィルターです
    *[plain] フィルターか、IP プロトコル 50 を別の経路に転送しているプロバイダーです。ESP を UDP で送る（strongSwan: `encap = yes`）か、誤ったエントリーが消えるまでトンネルを数分止めてください
-}。リキーは原因ではありません。
+}。
 cure-esp-silent-renewed = 両側の SA の寿命を秒でも kB でも同じ値にし、十分手前でリキーしてください。古い SA が終わった理由を{ $who }のログで調べ、破棄するときは Delete を送るようにしてください。
 cure-one-sa-silent = { $who }でそのネットワークの SA をクリアし、送信が止まった理由をログとカウンター（Cisco: `show crypto ipsec sa`）で調べてください。転送量を使い切っていた場合は、ソフトウェアを更新し、転送量の上限を上げるか無効にして、秒単位の寿命が先に切れるようにしてください。
 cure-silent-on-new-sa = { cure-esp-silent }
-cure-path-silent = 両側の間の経路を調べ、反対側でもキャプチャしてください。リキーは原因ではありません。
-cure-first-fragments = { $who }とこのキャプチャの間でフラグメントを破棄しているファイアウォールかルーターを探し、通すようにしてください。または、フラグメントを避けてください: トンネル内の MTU か MSS を小さくする（`rekeyscope overhead{ $suite } --mtu LIMIT`）、暗号化の前に分割する。リキーは原因ではありません。
+cure-path-silent = 両側の間の経路を調べ、反対側でもキャプチャしてください。
+cure-first-fragments = { $who }とこのキャプチャの間でフラグメントを破棄しているファイアウォールかルーターを探し、通すようにしてください。または、フラグメントを避けてください: トンネル内の MTU か MSS を小さくする（`rekeyscope overhead{ $suite } --mtu LIMIT`）、暗号化の前に分割する。
 cure-large-packets = トンネルの外側で両端の間を通る最大のパケットを調べ（DF 付きの `ping`）、`rekeyscope overhead{ $suite } --mtu LIMIT` が示す MSS を設定してください。リキーの時から始まっている場合は、その前後の暗号スイートとカプセル化を比べてください。
 cure-large-or-all = トンネルの外側で両端の間を通る最大のパケットを調べ（DF 付きの `ping`）、`rekeyscope overhead{ $suite } --mtu LIMIT` が示す MSS を設定してください。小さなパケットも{ $who }に届かない（トンネル内の `ping` に応答がない）場合は、それらが届く SA を{ $who }が持っているか（ログ、SA の一覧）を調べてください。
 cure-compressed = 両端で IPComp を無効にしてください（libreswan `compress=no`、strongSwan `ipcomp = no`）。または、これらを受け付けない{ $other }の ESP オフロードと GRO を無効にするか、更新してください。
 cure-no-mtu = MTU 以外で破棄する原因を調べてください。圧縮（IPComp を無効にして比較）、受信側のオフロード、フィルターなどです。圧縮されているかどうかは鍵があれば分かります。
-cure-large-never-passed = 通る最大のパケットを調べ（DF 付きの `ping`）、`rekeyscope overhead{ $suite } --mtu LIMIT` が示す MSS を両方向に設定してください。または ICMP「fragmentation needed」を通してください。リキーは原因ではありません。
-cure-numbers-back = { $who }のクラスターで ESP シーケンス番号を同期させる（または最後の番号より十分大きい値から始める）か、引き継いだノードがすぐに鍵を更新するようにしてください。リキーは原因ではありません。
+cure-large-never-passed = 通る最大のパケットを調べ（DF 付きの `ping`）、`rekeyscope overhead{ $suite } --mtu LIMIT` が示す MSS を両方向に設定してください。または ICMP「fragmentation needed」を通してください。
+cure-numbers-back = { $who }のクラスターで ESP シーケンス番号を同期させる（または最後の番号より十分大きい値から始める）か、引き継いだノードがすぐに鍵を更新するようにしてください。
 cure-left-out = リキーで合意されたトラフィックセレクターをログで調べ、毎回 { $who }を含む同じものを両側が要求するようにしてください。
-cure-by-turns = { $who }で、クライアントごとに別の識別子（ID）とトンネル内アドレスを割り当てるか、同じ識別子での複数ログインを許可してください（strongSwan: `unique = never`）。リキーは原因ではありません。
+cure-by-turns = { $who }で、クライアントごとに別の識別子（ID）とトンネル内アドレスを割り当てるか、同じ識別子での複数ログインを許可してください（strongSwan: `unique = never`）。
 cure-by-turns-transport = { cure-other-tunnel }
-cure-other-tunnel = 同じ NAT アドレスの内側にある二つのクライアントは、トランスポートモード（L2TP）では区別できず、{ $who }は両方に最新の SA を使います。IKEv2 などのトンネルモードを使うか、NAT アドレスごとに L2TP クライアントを一つにするか、{ $who }で SA ごとにマークを付けてください（strongSwan: `connmark` プラグイン）。リキーは原因ではありません。
+cure-other-tunnel = 同じ NAT アドレスの内側にある二つのクライアントは、トランスポートモード（L2TP）では区別できず、{ $who }は両方に最新の SA を使います。IKEv2 などのトンネルモードを使うか、NAT アドレスごとに L2TP クライアントを一つにするか、{ $who }で SA ごとにマークを付けてください（strongSwan: `connmark` プラグイン）。
 cure-same-address = { cure-by-turns }
-cure-other-path = 両方向が同じトンネルを通るようにする（経路、メトリック、BGP）か、破棄しているファイアウォールで、どちらのトンネルから届いたデータも許可してください。リキーは原因ではありません。
+cure-other-path = 両方向が同じトンネルを通るようにする（経路、メトリック、BGP）か、破棄しているファイアウォールで、どちらのトンネルから届いたデータも許可してください。
 cure-networks-by-turns = 両側とも、二つのネットワークを一つの SA で運ぶ（セレクター 0.0.0.0/0、ルートベース。AWS など Child SA が一つだけのクラウドのゲートウェイ）か、ネットワークの数だけ SA を持つようにしてください。両側が要求するトラフィックセレクターはログで分かります。寿命が原因ではありません。
 cure-one-sided = { $known ->
     [inferred] { $to }にこの SA があるか調べ（strongSwan: `swanctl --list-sas`）、なければ{ $who }でも削除するか更新してください
    *[read] { $who }でその SA を削除するか更新し（strongSwan: `swanctl --terminate --child-id`）、{ $to }が削除した理由をログで調べてください
 }。Child SA が重複するのは、両側からトンネルを張った場合や再認証の場合です。トンネルは片側だけから張り（strongSwan: `start_action`、`close_action = start` は使わない）、`unique` も確認してください。
 cure-one-sided-newer = { $who }で古い SA を削除し（つなぎ直し、SA のクリア）、最新の SA を使い INITIAL-CONTACT に従うようにしてください。{ $to }では、SA をクリアする前に Delete を送り、IKE の生存確認ではなくトンネル内の ping で監視してください。
-cure-sa-of-others = { $who }でこのネットワークの SA をクリアして張り直し、ネットワークごとに別のポリシーを設定し（strongSwan: 個別の `reqid`）、{ $who }を更新してください。リキーは原因ではありません。
+cure-sa-of-others = { $who }でこのネットワークの SA をクリアして張り直し、ネットワークごとに別のポリシーを設定し（strongSwan: 個別の `reqid`）、{ $who }を更新してください。
 cure-one-sided-asked = リキーは{ $who }から始め（{ $to }の SA の寿命を長くする）、{ $to }を更新し、新しい SA を使わない理由を{ $to }のログで調べてください（SPI の不一致など）。応急処置は{ $to }での SA のクリアです。
-cure-answered-elsewhere = 要求されたアドレスから{ $who }が応答するようにしてください。送信元アドレスごとの経路（`ip rule add from { $from }` と回線ごとのテーブル）を設定するか、IKE をそのアドレスに固定します（strongSwan: `local_addrs`、`left`）。または相手側の宛先を { $to } にしてください。リキーは原因ではありません。
-cure-answered-at-port = { $who }側で別の回線を使うか、IKE と ESP に同じポートを割り当てる NAT にしてください（IPsec パススルーや ALG を無効にする）。リキーは原因ではありません。
+cure-answered-elsewhere = 要求されたアドレスから{ $who }が応答するようにしてください。送信元アドレスごとの経路（`ip rule add from { $from }` と回線ごとのテーブル）を設定するか、IKE をそのアドレスに固定します（strongSwan: `local_addrs`、`left`）。または相手側の宛先を { $to } にしてください。
+cure-answered-at-port = { $who }側で別の回線を使うか、IKE と ESP に同じポートを割り当てる NAT にしてください（IPsec パススルーや ALG を無効にする）。
 cure-numbers-used-up = 番号を使い切る前に{ $who }が鍵を更新する（strongSwan: `rekey_packets`）か、拡張シーケンス番号（strongSwan: ESP プロポーザルの `esn`）を使ってください。経路が原因ではありません。
-cure-bad-icv = { $who }か経路上でパケットを壊すもの（暗号化のハードウェアやオフロード、メモリ、パケットを書き換える機器）を調べ、オフロードは無効にしてください。{ $who }側のキャプチャでどちらか分かります。リキーは原因ではありません。
-cure-too-big = { $who }で ICMP 'fragmentation needed' を通して従うようにするか、`rekeyscope overhead{ $suite } --mtu { $mtu }` が示す、より小さい MSS か MTU を設定してください。リキーは原因ではありません。
-cure-too-big-inside = { $router } からの ICMP（IPv4 'fragmentation needed'、IPv6 'packet too big'）を { $from } まで通して従わせるか、{ $from } 側のトンネルインターフェースの MTU を { $mtu } にしてください（MSS はさらに 40 バイト、IPv6 では 60 バイト小さく）。リキーは原因ではありません。
-cure-connection-dead = { $who }の先のファイアウォールとホスト（コネクションテーブルのタイムアウト、フェイルオーバー、再起動）を調べ、転送をやり直してください。リキーは原因ではありません。
+cure-bad-icv = { $who }か経路上でパケットを壊すもの（暗号化のハードウェアやオフロード、メモリ、パケットを書き換える機器）を調べ、オフロードは無効にしてください。{ $who }側のキャプチャでどちらか分かります。
+cure-too-big = { $who }で ICMP 'fragmentation needed' を通して従うようにするか、`rekeyscope overhead{ $suite } --mtu { $mtu }` が示す、より小さい MSS か MTU を設定してください。
+cure-too-big-inside = { $router } からの ICMP（IPv4 'fragmentation needed'、IPv6 'packet too big'）を { $from } まで通して従わせるか、{ $from } 側のトンネルインターフェースの MTU を { $mtu } にしてください（MSS はさらに 40 バイト、IPv6 では 60 バイト小さく）。
+cure-connection-dead = { $who }の先のファイアウォールとホスト（コネクションテーブルのタイムアウト、フェイルオーバー、再起動）を調べ、転送をやり直してください。
 cure-deleted-replaced = もう一方のトンネルが冗長化のためのものであれば、対処は不要です。{ $what ->
     [ike] IKE SA
    *[child] SA
@@ -502,10 +502,10 @@ cure-deleted-replaced = もう一方のトンネルが冗長化のためのも�
 cure-deleted-elsewhere = クライアントに毎回同じ内側アドレスを割り当てる（strongSwan: プールのリース、`vips`）か、アプリケーションにコネクションを張り直させてください。IKE SA を削除した理由は{ $who }のログに残ります。
 cure-slow-exchange = 鍵計算（DH）の軽い DH グループ（楕円曲線など）にするか、PFS を無効にし、UDP 500 と 4500 を優先してください。
 cure-slow-renewal = { cure-slow-exchange }
-cure-l2tp-closed = { $who }の L2TP のログで切断の理由（アイドルタイマー、セッション時間の制限、RADIUS、PPP のオプション）を調べてください。リキーは原因ではありません。
-cure-l2tp-unanswered = { $who }でこの生存確認を止めるか、間隔と回数を増やしてください（ヤマハ: `l2tp keepalive use off`、pppd: `lcp-echo-failure`）。応答するクライアントに替えても直ります。リキーは原因ではありません。
-cure-l2tp-broken-line = { $who }が自動で再ダイヤルする（xl2tpd: `redial = yes`、pppd: `persist`）ようにし、キープアライブの待ち時間を延ばしてください（pppd: `lcp-echo-failure`）。その前に{ $other }から何も来なかった理由も調べてください。リキーは原因ではありません。
-cure-monitored = { $who }でこの監視を止めるか、宛先を{ $other }の内側で応答するホスト、送信元をトンネルが運ぶアドレスにしてください（Juniper: `vpn-monitor` の `source-interface`、`destination-ip`、`optimized`、ヤマハ: `ipsec ike keepalive use`）。{ $other }が ping に応答するようにしても直ります。IKE の DPD なら ping は不要です。リキーは原因ではありません。
+cure-l2tp-closed = { $who }の L2TP のログで切断の理由（アイドルタイマー、セッション時間の制限、RADIUS、PPP のオプション）を調べてください。
+cure-l2tp-unanswered = { $who }でこの生存確認を止めるか、間隔と回数を増やしてください（ヤマハ: `l2tp keepalive use off`、pppd: `lcp-echo-failure`）。応答するクライアントに替えても直ります。
+cure-l2tp-broken-line = { $who }が自動で再ダイヤルする（xl2tpd: `redial = yes`、pppd: `persist`）ようにし、キープアライブの待ち時間を延ばしてください（pppd: `lcp-echo-failure`）。その前に{ $other }から何も来なかった理由も調べてください。
+cure-monitored = { $who }でこの監視を止めるか、宛先を{ $other }の内側で応答するホスト、送信元をトンネルが運ぶアドレスにしてください（Juniper: `vpn-monitor` の `source-interface`、`destination-ip`、`optimized`、ヤマハ: `ipsec ike keepalive use`）。{ $other }が ping に応答するようにしても直ります。IKE の DPD なら ping は不要です。
 cure-lost-fragments = トンネル内の MTU（L2TP では PPP の MTU）を下げるか、MSS を{ $known ->
     [yes] { $mss } に
    *[no] {""}
