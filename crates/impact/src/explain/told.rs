@@ -15,6 +15,7 @@ use rekeyscope_model::analysis::{
 use rekeyscope_model::chance::SEVERAL;
 use rekeyscope_model::time::{self, Timestamp};
 use rekeyscope_traffic::{CONNECTION_SHARE, INITIAL_RTO, LEAST_TIMEOUT};
+use std::cmp::Ordering;
 use std::net::IpAddr;
 
 /// The outages of one cause, as an answer tells them.
@@ -82,12 +83,9 @@ pub fn told_outages(analysis: &Analysis) -> Option<ToldOutages<'_>> {
         group.iter().any(|(outage, _)| is_told(outage)) || seconds(group) > rekeys
     };
     let worst = groups.iter().filter(leads).max_by(costs_more)?.clone();
-    let longest = |(a, _): &&Told<'_>, (b, _): &&Told<'_>| {
-        let open = is_open(a).cmp(&is_open(b));
-        open.then(a.seconds.total_cmp(&b.seconds))
-    };
-    let (outage, explanation) = *worst.iter().max_by(longest)?;
     let alike = at_different_times(&worst);
+    let outage = *alike.iter().max_by(|a, b| longer(a, b))?;
+    let explanation = outage.explanation.as_ref()?;
     let same_elsewhere = |group: &&Vec<Told<'_>>| {
         group.iter().any(|(other, theirs)| {
             let key = (family(theirs.cause), theirs.by);
@@ -248,23 +246,42 @@ fn is_open(outage: &Outage) -> bool {
     outage.end.is_none()
 }
 
-/// Outages in the order of time; of those that overlap the longest, and the open one before all.
+/// Outages in the order of time; of those that overlap the one that stands for them.
 fn at_different_times<'a>(group: &[Told<'a>]) -> Vec<&'a Outage> {
     let mut in_order: Vec<&Outage> = group.iter().map(|(outage, _)| *outage).collect();
     in_order.sort_by_key(|outage| outage.start);
-    let mut apart: Vec<&Outage> = Vec::new();
+    let mut apart: Vec<Vec<&Outage>> = Vec::new();
     for outage in in_order {
         match apart.last_mut() {
-            Some(last) if outage.start < last.until() => {
-                let rank = |outage: &Outage| (is_open(outage), outage.seconds);
-                if rank(outage) > rank(last) {
-                    *last = outage;
-                }
-            }
-            _ => apart.push(outage),
+            Some(same) if same.iter().any(|other| outage.start < other.until()) => same.push(outage),
+            _ => apart.push(vec![outage]),
         }
     }
-    apart
+    apart.iter().filter_map(|same| first_of_longest(same)).collect()
+}
+
+/// The longest; where it is of a connection that began, or sent again, more than a timeout after the fault, the first of those that lasted through
+/// half of it: nothing was delivered to them either.
+fn first_of_longest<'a>(same: &[&'a Outage]) -> Option<&'a Outage> {
+    let longest = *same.iter().max_by(|a, b| longer(a, b))?;
+    let through = |outage: &&&Outage| {
+        let [from, to] = [
+            longest.start.max(outage.start),
+            longest.until().min(outage.until()),
+        ];
+        is_open(outage) == is_open(longest) && 2.0 * to.seconds_since(from) >= longest.seconds
+    };
+    let first = *same.iter().find(through)?;
+    Some(if longest.start.nanos_since(first.start) > INITIAL_RTO {
+        first
+    } else {
+        longest
+    })
+}
+
+/// The one that has not ended before all others, then the longer one.
+fn longer(a: &Outage, b: &Outage) -> Ordering {
+    is_open(a).cmp(&is_open(b)).then(a.seconds.total_cmp(&b.seconds))
 }
 
 fn seconds(group: &[Told<'_>]) -> f64 {
