@@ -53,7 +53,7 @@ pub(crate) fn outages(found: Explored<'_>, stretches: &[Interval]) -> Vec<Outage
             StandstillKind::Outage | StandstillKind::ShortOutage
         ) && !beyond.iter().any(|longer| holds(longer, interval))
             && !rested_before(found, &messages, interval)
-            && !stopped_by_itself(record, interval)
+            && !stopped_by_itself(record, &messages, interval)
     });
     let mut stretches: Vec<Interval> = down.cloned().collect();
     stretches.extend(beyond);
@@ -322,15 +322,17 @@ fn rested_before(found: Explored<'_>, messages: &HeardIke, interval: &Interval) 
         && silence().from > interval.from.plus_nanos(2 * facts.before.rto)
 }
 
-/// Tells whether a transfer stopped though its way was open: its SA carried others for longer than a sender waits before it tries again, and
-/// lacks no number.
-fn stopped_by_itself(record: &Record, interval: &Interval) -> bool {
+/// Tells whether a transfer stopped though its way was open: its SA carried others, or IKE of its sender came, for longer than a sender waits
+/// before it tries again, and the SA lacks no number.
+fn stopped_by_itself(record: &Record, messages: &HeardIke, interval: &Interval) -> bool {
     let facts = &interval.facts;
-    let own = facts
+    let of_sa = facts
         .spis
         .0
-        .and_then(|sa| record.sas.associations().get(sa as SaIndex));
-    let last = own.and_then(|sa| sa.last);
+        .and_then(|sa| record.sas.associations().get(sa as SaIndex)?.last);
+    let side = (facts.tunnel as TunnelIndex, slot(facts.direction));
+    let of_ike = messages.get(&side).and_then(|own| own.last().copied());
+    let last = of_sa.max(of_ike);
     facts.undelivered.shown_by == ShownBy::Unfinished
         && facts.undelivered.gaps == 0
         && last.is_some_and(|(last, _)| last.nanos_since(interval.from) > INITIAL_RTO.max(facts.before.rto))

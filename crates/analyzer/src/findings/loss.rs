@@ -86,9 +86,12 @@ impl Lane<'_> {
         late.packets = late.packets.map(|packets| packets.saturating_sub(back));
         let (_, packets) = self.loss();
         let is_seen = |k: &usize| late.lost[*k] >= ENOUGH;
+        // Packets behind this window and within the next larger one tell which of the two the receiver has.
+        let within = |counts: &[u64], k: usize| counts[k] - counts.get(k + 1).unwrap_or(&0);
         let is_dropped = |k: &usize| {
             let all = late.packets[*k];
-            all >= ENOUGH && all as f64 >= LOSSY * packets as f64 && late.arrived[*k] <= late.lost[*k]
+            let arrived = within(&late.arrived, *k);
+            all >= ENOUGH && all as f64 >= LOSSY * packets as f64 && arrived <= within(&late.lost, *k)
         };
         let mut windows = 0..REPLAY_WINDOWS.len();
         let k = windows

@@ -385,6 +385,7 @@ outage-slow-answers = Answers of { $who } took { $took } of that{ $eap ->
    *[no] {""}
 }.
 outage-stopped-before = Data had stopped already, { $took } before the Delete.
+outage-late-in-all = In all { $late } packets of that direction ({ $share }) came { $window } or more numbers late.
 outage-crossed = A request to renew that SA crossed the Delete and was refused.
 outage-alike = SAs end alike, at about { $limit } ({ $count } of them).
 outage-renewal-took = The renewal took { $took }.
@@ -553,8 +554,8 @@ cure-lost-fragments = lower the MTU inside the tunnel (L2TP: that of PPP) or cla
    *[no] {""}
 }, so that no packet is fragmented; and look for what drops fragments before this capture (firewall, NAT, filter).
 cure-damaged = find what damages packets before this capture: line, modem, radio, cable, network card (its offloads). Keys and rekeys are right.
-cure-late = keep each SA on one path, or give the receiver a larger replay window (strongSwan: `replay_window`).
-cure-replay-window = keep each SA on one path, or give { $who } a larger replay window (strongSwan: `replay_window`).
+cure-late = let no priority queue sort ESP (QoS belongs before encryption, or voice in an SA of its own), keep each SA on one path, or give the receiver a larger replay window (strongSwan: `replay_window`).
+cure-replay-window = let no priority queue sort ESP (QoS belongs before encryption, or voice in an SA of its own), keep each SA on one path, or give { $who } a larger replay window (strongSwan: `replay_window`).
 cure-capture-hole = give the keys (--keys FILE): they show whether the path lost these packets or the capture alone.
 cure-unexplained = { $known ->
     [cut] send what needs no fragments: let the gateway tell the tunnel's MTU (ICMP), or clamp the MSS. Look for what drops fragments at { $who } (a filter, `scrub` of pf), and capture

@@ -349,6 +349,7 @@ outage-slow-answers = そのうち { $took }は{ $who }の応答待ちです{ $e
    *[no] {""}
 }。
 outage-stopped-before = データは Delete の { $took }前からすでに止まっていました。
+outage-late-in-all = この方向全体では { $late } 個（{ $share }）が、後続の { $window } 個以上に追い越されています。
 outage-crossed = その SA のリキー要求が Delete と行き違い、拒否されました。
 outage-alike = SA はいつも約 { $limit } で終わっています（{ $count } 個）。
 outage-renewal-took = リキーには { $took }かかりました。
@@ -511,8 +512,8 @@ cure-lost-fragments = トンネル内の MTU（L2TP では PPP の MTU）を下�
    *[no] {""}
 }調整して、フラグメント化を避けてください。キャプチャ地点より手前でフラグメントを捨てるもの（ファイアウォール、NAT、フィルター）も調べてください。
 cure-damaged = キャプチャ地点より手前でパケットを壊すもの（回線、モデム、無線、ケーブル、NIC のオフロード）を調べてください。鍵とリキーは正常です。
-cure-late = SA ごとに経路を 1 本にするか、受信側のリプレイウィンドウを広げてください（strongSwan: `replay_window`）。
-cure-replay-window = SA ごとに経路を 1 本にするか、{ $who }のリプレイウィンドウを広げてください（strongSwan: `replay_window`）。
+cure-late = 暗号化後の優先キュー（QoS）で ESP の順序を変えず、SA ごとに経路を 1 本にするか、受信側のリプレイウィンドウを広げてください（strongSwan: `replay_window`）。
+cure-replay-window = 暗号化後の優先キュー（QoS）で ESP の順序を変えず、SA ごとに経路を 1 本にするか、{ $who }のリプレイウィンドウを広げてください（strongSwan: `replay_window`）。
 cure-capture-hole = 鍵を指定してください（--keys FILE）。経路での損失か、キャプチャだけの欠落かが分かります。
 cure-unexplained = { $known ->
     [cut] フラグメント化が要らない大きさで送ってください（ゲートウェイがトンネルの MTU を ICMP で伝える、MSS を制限する）。{ $who }でフラグメントを破棄するもの（フィルター、pf の `scrub`）も調べ、

@@ -9,11 +9,11 @@ use crate::words::lengths::{moment, range};
 use crate::words::{clean, format};
 use rekeyscope_impact::explain::{
     AsksBehindDelete, ExplainedTime, Moment, WindowsPart, asks_behind_delete, brought_back, evidence_of,
-    is_crossed, is_of_echoes, row_of, slow_answers, stopped_before, variant,
+    finding_of, is_crossed, is_of_echoes, row_of, slow_answers, stopped_before, variant,
 };
 use rekeyscope_model::algorithm::proposal;
 use rekeyscope_model::analysis::{
-    Analysis, Certainty, Event, EventKind, Exchange, Explanation, ExplanationCause, Mode, Tunnel,
+    Analysis, Certainty, Event, EventKind, Exchange, Explanation, ExplanationCause, FindingKind, Mode, Tunnel,
 };
 use rekeyscope_model::text::{Catalogue, Message};
 use rekeyscope_model::time::Timestamp;
@@ -435,6 +435,15 @@ impl<'a> Explained<'a> {
                 }
                 let crossed = is_crossed(analysis, self.time.explanation, self.time.end);
                 crossed.then(|| t.word("outage-crossed"))
+            }
+            ExplanationCause::ReplayWindow => {
+                let side = (self.time.tunnel, self.time.direction);
+                let all = finding_of(self.analysis(), FindingKind::BehindWindow, side)?;
+                let args = all.messages.first()?.args.clone();
+                Some(t.say(&Message {
+                    args,
+                    ..Message::new("outage-late-in-all")
+                }))
             }
             ExplanationCause::LargePackets
             | ExplanationCause::FirstFragments

@@ -10,7 +10,7 @@ use super::unread::UnreadTunnel;
 use crate::interval::{
     CarriedKind, Interval, LostPacket, SenderBefore, ShownBy, Standstill, StandstillKind, Undelivered,
 };
-use crate::packet::{InnerPayload, Packet};
+use crate::packet::{EspNumber, InnerPayload, Packet};
 use crate::segment::{PairId, Segment, SegmentKind, Settlement};
 use crate::table::{BoundedTable, by_key};
 use crate::tcp::{INITIAL_WINDOW, LEAST_TIMEOUT};
@@ -31,30 +31,42 @@ const MOST_STRETCHES: usize = 1 << 13;
 const MOST_UNREAD: usize = 1 << 12;
 /// Jumps and gaps of any size that are kept, 1 MB each; of later ones nothing is known.
 const MOST_GAPS: usize = 1 << 15;
+/// Gaps that a late packet is looked for in, from the latest back: more than any reordering of a path leaves open.
+const FILLED_GAPS: usize = 1 << 10;
 /// Probes whose answers are looked for at once.
 const MOST_PROBES: usize = 1 << 6;
 
 /// Bytes of TCP options at most, which a full segment has less of data (RFC 9293 §3.1).
 const MOST_OPTIONS: u32 = 40;
 
-/// Numbers that the capture lacks at once.
+/// Identifications or sequence numbers of a pair's connection that the capture lacks at once.
 #[derive(Debug, Clone, Copy)]
 struct NumberJump {
     time: Timestamp,
-    tunnel: u32,
-    direction: Direction,
-    /// Identifications or sequence numbers of a connection: each belongs to one pair only.
-    pair: Option<PairId>,
+    pair: (PairId, Direction),
     missing: u32,
 }
 
-/// Numbers, one or more, that the capture lacks before a packet.
+/// Numbers of an SA, one or more, that the capture lacks before a packet.
 #[derive(Debug, Clone, Copy)]
 struct NumberGap {
     time: Timestamp,
     frame: u64,
     tunnel: u32,
     direction: Direction,
+    /// The packet's place.
+    esp: EspNumber,
+    /// How many numbers lay between it and the highest one before.
+    width: u32,
+    /// Those of them that did not come later.
+    missing: u32,
+}
+
+impl NumberGap {
+    fn holds(&self, late: EspNumber) -> bool {
+        let behind = self.esp.number.checked_sub(late.number);
+        late.spi == self.esp.spi && behind.is_some_and(|behind| (1..=u64::from(self.width)).contains(&behind))
+    }
 }
 
 /// Finds the stretches without delivery.
@@ -89,21 +101,16 @@ impl Outages {
         self.backwards += if time < self.previous { 1 } else { -1 };
         self.previous = time;
         self.latest = self.latest.max(time);
-        if segment.missing >= INITIAL_WINDOW || u32::from(segment.id_jump) >= INITIAL_WINDOW {
-            self.jump(packet, segment);
-        } else if segment.gap >= u64::from(INITIAL_WINDOW) * u64::from(segment.len.max(1)) {
-            self.window_lost(segment, packet.tunnel, tracker);
+        // Missing numbers of its SA tell of these, too.
+        if segment.missing < INITIAL_WINDOW {
+            if u32::from(segment.id_jump) >= INITIAL_WINDOW {
+                self.jump(packet.time, segment, u32::from(segment.id_jump));
+            } else if segment.gap >= u64::from(INITIAL_WINDOW) * u64::from(segment.len.max(1)) {
+                self.window_lost(segment, tracker);
+            }
         }
-        if segment.missing > 0 && self.gaps.len() < MOST_GAPS {
-            self.gaps.push(NumberGap {
-                time: packet.time,
-                frame: packet.frame,
-                tunnel: packet.tunnel,
-                direction: packet.direction,
-            });
-        }
-        if segment.behind >= REPLAY_WINDOWS[0] {
-            self.come_late(packet, segment.behind);
+        if segment.missing > 0 || segment.behind > 0 {
+            self.out_of_order(packet, segment);
         }
         let unanswered = matches!(
             packet.payload,
@@ -153,6 +160,36 @@ impl Outages {
         let changed = change(own);
         self.kept = self.kept + own.kept() - before;
         Some(changed)
+    }
+
+    /// A packet behind missing ones, or one that comes late and fills a gap.
+    #[cold]
+    fn out_of_order(&mut self, packet: &Packet, segment: &Segment) {
+        let Some(esp) = packet.esp else {
+            return;
+        };
+        if segment.missing > 0 && self.gaps.len() < MOST_GAPS {
+            self.gaps.push(NumberGap {
+                time: packet.time,
+                frame: packet.frame,
+                tunnel: packet.tunnel,
+                direction: packet.direction,
+                esp,
+                width: segment.missing,
+                missing: segment.missing,
+            });
+        }
+        if segment.behind > 0 && segment.kind != SegmentKind::Duplicate {
+            let side = (packet.tunnel, packet.direction);
+            let mut latest = self.gaps.iter_mut().rev().take(FILLED_GAPS);
+            let filled = latest.find(|gap| (gap.tunnel, gap.direction) == side && gap.holds(esp));
+            if let Some(gap) = filled {
+                gap.missing = gap.missing.saturating_sub(1);
+            }
+        }
+        if segment.behind >= REPLAY_WINDOWS[0] {
+            self.come_late(packet, segment.behind);
+        }
     }
 
     fn come_late(&mut self, packet: &Packet, behind: u32) {
@@ -228,39 +265,24 @@ impl Outages {
     }
 
     #[cold]
-    fn jump(&mut self, packet: &Packet, segment: &Segment) {
-        let by_number = segment.missing >= INITIAL_WINDOW;
-        let jump = NumberJump {
-            time: packet.time,
-            tunnel: packet.tunnel,
-            direction: packet.direction,
-            pair: (!by_number).then_some(segment.pair),
-            missing: segment.missing.max(u32::from(segment.id_jump)),
-        };
+    fn jump(&mut self, time: Timestamp, segment: &Segment, missing: u32) {
         if self.jumps.len() < MOST_GAPS {
-            self.jumps.push(jump);
+            let at = self.jumps.partition_point(|own| own.time <= time);
+            let pair = (segment.pair, segment.direction);
+            self.jumps.insert(at, NumberJump { time, pair, missing });
         }
     }
 
     /// A segment beyond a gap, all below which is acknowledged: a whole window vanished before the last delivery. A sender whose timer has ended
     /// sends one segment and then new ones (F-RTO, RFC 5682), whatever its security associations and identifications.
-    fn window_lost(&mut self, segment: &Segment, tunnel: u32, tracker: &Tracker) {
+    fn window_lost(&mut self, segment: &Segment, tracker: &Tracker) {
         let sender = tracker.sender(segment.direction);
         let all_below = sender.is_some_and(|sender| sender.snd_una + segment.gap == segment.seq);
         let own = self.directions.get(&(segment.pair, segment.direction));
-        let Some(last) = own.and_then(|own| own.delivered).filter(|_| all_below) else {
-            return;
-        };
-        let jump = NumberJump {
-            time: last.time,
-            tunnel,
-            direction: segment.direction,
-            pair: Some(segment.pair),
-            missing: u32::try_from(segment.gap / u64::from(segment.len.max(1))).unwrap_or(u32::MAX),
-        };
-        if self.jumps.len() < MOST_GAPS {
-            let at = self.jumps.partition_point(|own| own.time <= jump.time);
-            self.jumps.insert(at, jump);
+        let last = own.and_then(|own| own.delivered).filter(|_| all_below);
+        let missing = u32::try_from(segment.gap / u64::from(segment.len.max(1))).unwrap_or(u32::MAX);
+        if let Some(last) = last {
+            self.jump(last.time, segment, missing);
         }
     }
 
@@ -523,9 +545,7 @@ impl Outages {
         let (from, to) = (candidate.from.time, candidate.to.time);
         let mut gaps = self.gaps_in((own.tunnel, own.direction), from, to);
         let (gap, none) = (gaps.next()?, gaps.next().is_none());
-        let mut jumps = self.jumps.iter();
-        let many =
-            jumps.any(|jump| jump.time == gap.time && jump.tunnel == own.tunnel && jump.pair.is_none());
+        let many = gap.missing >= INITIAL_WINDOW;
         (many && none && candidate.in_vain.is_empty()).then(|| Candidate {
             to: Delivered::new(gap.time, gap.frame, None),
             transfer_end: TransferEnd::Late,
@@ -547,7 +567,7 @@ impl Outages {
     ) -> impl Iterator<Item = &NumberGap> {
         let begin = self.gaps.partition_point(|gap| gap.time <= from);
         let inside = self.gaps.iter().skip(begin).take_while(move |gap| gap.time <= to);
-        inside.filter(move |gap| (gap.tunnel, gap.direction) == side)
+        inside.filter(move |gap| (gap.tunnel, gap.direction) == side && gap.missing > 0)
     }
 
     /// Bytes of the largest segment that arrived in a direction of a tunnel.
@@ -577,10 +597,8 @@ impl Outages {
         let (from, to) = (candidate.from.time, candidate.to.time);
         let begin = self.jumps.partition_point(|jump| jump.time <= from);
         let inside = self.jumps.iter().skip(begin).take_while(|jump| jump.time <= to);
-        let its = inside.filter(|jump| {
-            (jump.tunnel, jump.direction) == (own.tunnel, own.direction)
-                && jump.pair.is_none_or(|pair| pair == own.pair)
-        });
+        let jumps = inside.filter(|jump| jump.pair == (own.pair, own.direction));
+        let jumps = jumps.map(|jump| jump.missing);
         // Packets that are on their way pass behind the Delete of their IKE SA; no sender's timer is as short.
         let since = from.plus_nanos(-LEAST_TIMEOUT);
         let first = events.partition_point(|event| event.time < since);
@@ -625,10 +643,8 @@ impl Outages {
             tunnel.small_passed(own.direction, (closed, last_closed), self.latest.unwrap_or(to))
         });
         let small = of_tunnel.unwrap_or_default();
-        let gaps = || {
-            self.gaps_in((own.tunnel, own.direction), from, to)
-                .map(|gap| gap.time)
-        };
+        let all_gaps = || self.gaps_in((own.tunnel, own.direction), from, to);
+        let gaps = || all_gaps().map(|gap| gap.time);
         let before = &candidate.before;
         let largest_segment = self.largest_segment(own.tunnel, own.direction);
         // Segments as large as those of the answer came, so that it is not their size.
@@ -641,7 +657,7 @@ impl Outages {
         Circumstances {
             doubled: are_doubled(gaps()),
             answer_missing: before.asked > 0 && are_of_an_answer(gaps(), (from, to)),
-            missing: its.map(|jump| jump.missing).max().unwrap_or(0),
+            missing: jumps.chain(all_gaps().map(|gap| gap.missing)).max().unwrap_or(0),
             gaps: u32::try_from(gaps().count()).unwrap_or(u32::MAX),
             event: inside.clone().any(|event| ends_ways(event.kind)),
             gone: has(EventKind::ChecksUnanswered),
