@@ -16,10 +16,11 @@ pub use remedy::{Cure, CureOf, LongerLifetime, Remedy, see_inside};
 use crate::answer::cost::Cost;
 use crate::explain::{
     ToldDialledAgain, ToldEnded, ToldEverywhere, ToldLostBefore, ToldNoReturn, ToldOrphan, ToldOutages,
-    ToldRenewal, ToldSetUp, ToldSilentHost, ToldSlowSa, ToldStandstill, ToldTornDown, told_childless,
-    told_cut_off, told_dialled_again, told_elsewhere, told_ended, told_everywhere, told_failed_renewal,
-    told_left_behind, told_login, told_lost_before, told_no_return, told_orphan, told_outages, told_set_up,
-    told_silent_esp, told_silent_host, told_slow_sa, told_standstill, told_torn_down,
+    ToldPathLoss, ToldRenewal, ToldSetUp, ToldSilentHost, ToldSlowSa, ToldStandstill, ToldTornDown,
+    told_childless, told_cut_off, told_dialled_again, told_elsewhere, told_ended, told_everywhere,
+    told_failed_renewal, told_left_behind, told_login, told_lost_before, told_no_return, told_orphan,
+    told_outages, told_path_loss, told_set_up, told_silent_esp, told_silent_host, told_slow_sa,
+    told_standstill, told_torn_down,
 };
 use rekeyscope_model::analysis::{
     AccountLine, Analysis, Capture, Event, EventKind, ExchangeKind, Finding, FindingKind, Impact, Ledger,
@@ -73,6 +74,8 @@ pub enum ToldAnswer<'a> {
     Standstill(ToldStandstill, &'a Impact),
     /// A renewal failed for good, and no outage shows it.
     FailedRenewal(ToldRenewal<'a>),
+    /// Many packets never came to the capture.
+    PathLoss(ToldPathLoss<'a>),
     /// A host answers nothing, though the tunnel brings others their answers.
     SilentHost(ToldSilentHost),
     /// The cost of rekeys, or what a transfer lost more to.
@@ -138,8 +141,12 @@ pub fn told_answer(analysis: &Analysis) -> ToldAnswer<'_> {
         .or_else(|| told_failed_renewal(analysis).map(Told::FailedRenewal))
         .or_else(|| {
             let cost = ToldCost::of(analysis, first?);
-            let silent = told_silent_host(analysis).filter(|_| harmless() && cost.leads.is_none());
-            Some(silent.map_or(Told::Cost(cost), Told::SilentHost))
+            let else_told = || harmless() && cost.leads.is_none();
+            let lossy = || told_path_loss(analysis).filter(|_| else_told());
+            let silent = || told_silent_host(analysis).filter(|_| else_told());
+            let found = lossy().map(Told::PathLoss);
+            let found = found.or_else(|| silent().map(Told::SilentHost));
+            Some(found.unwrap_or(Told::Cost(cost)))
         })
         .unwrap_or_else(|| Told::NoVerdict {
             renewals: analysis.rekeys.len().max(renewals(analysis)),
@@ -213,6 +220,7 @@ impl ToldAnswer<'_> {
             Told::Ended(told) => Some(told.exchange.tunnel),
             Told::DialledAgain(told) => Some(told.check.tunnel),
             Told::NoReturn(told) => Some(told.tunnel),
+            Told::PathLoss(told) => Some(told.tunnel),
             Told::SilentHost(told) => Some(told.tunnel),
             Told::FailedRenewal(told) => Some(told.attempt.tunnel),
             Told::SlowSa(_, headline) | Told::CutOff(_, headline) | Told::Standstill(_, headline) => {
@@ -227,7 +235,24 @@ impl ToldAnswer<'_> {
         use ToldAnswer as Told;
         !matches!(
             self,
-            Told::Cost(_) | Told::SilentHost(_) | Told::NoVerdict { .. } | Told::Disorder(_)
+            Told::Cost(_)
+                | Told::PathLoss(_)
+                | Told::SilentHost(_)
+                | Told::NoVerdict { .. }
+                | Told::Disorder(_)
         )
+    }
+
+    /// Tells whether rekeys of its tunnel were seen that are not the cause of what it tells.
+    pub fn is_beside_rekeys(&self, analysis: &Analysis) -> bool {
+        use ToldAnswer as Told;
+        match self {
+            Told::Outages(told, _) => told.beside_rekeys,
+            Told::Elsewhere(..) | Told::LeftBehind(..) | Told::PathLoss(_) | Told::SilentHost(_) => analysis
+                .rekeys
+                .iter()
+                .any(|rekey| Some(rekey.tunnel) == self.tunnel()),
+            _ => false,
+        }
     }
 }

@@ -2,13 +2,13 @@
 
 use crate::answer::cost::{Cost, SharedExplanation};
 use crate::explain::{
-    ToldFirstNumbers, ToldNoReturn, ToldQueue, finding_of, told_first_numbers, told_idle_beside,
-    told_no_return, told_queue, told_stop,
+    ToldFirstNumbers, ToldNoReturn, ToldQueue, finding_of, is_loss, lost_on_the_path, told_first_numbers,
+    told_idle_beside, told_no_return, told_queue, told_stop,
 };
 use crate::verdict::LEAST_SHARE;
 use rekeyscope_model::analysis::{
-    Account, AccountLabel, AccountLine, Analysis, Direction, FindingKind, Ledger, LedgerBasis, LedgerRekey,
-    LedgerWhy, OwnRate, Verdict,
+    Account, AccountLine, Analysis, Direction, FindingKind, Ledger, LedgerBasis, LedgerRekey, LedgerWhy,
+    OwnRate, Verdict,
 };
 use rekeyscope_model::text::{Arg, Message};
 use rekeyscope_model::time::Timestamp;
@@ -62,6 +62,8 @@ pub enum Reason<'a> {
     LoneWay(LoneWay),
     /// Packets came too late for a replay check.
     Late(&'a Message),
+    /// Packets were lost before the capture.
+    PathLoss(&'a Message),
     /// Packets never came whole.
     Broken(BrokenPackets<'a>),
 }
@@ -106,6 +108,7 @@ impl<'a> Cost<'a> {
         said.extend(one_way.map(Reason::LoneWay));
         said.extend(self.late().map(Reason::Late));
         said.extend(self.broken().map(Reason::Broken));
+        said.extend(self.path_loss().map(Reason::PathLoss));
         said
     }
 
@@ -231,11 +234,17 @@ impl<'a> Cost<'a> {
         late.messages.first()
     }
 
+    /// The packets that were lost before the capture, where line 1 begins with a loss.
+    fn path_loss(&self) -> Option<&'a Message> {
+        let side = (self.headline.tunnel, self.headline.direction);
+        self.leads()
+            .filter(|line| is_loss(line) && self.broken().is_none())?;
+        lost_on_the_path(self.analysis, side)?.messages.first()
+    }
+
     /// The packets that never came whole, where a transfer lost most to them.
     pub(super) fn broken(&self) -> Option<BrokenPackets<'a>> {
-        let is_loss =
-            |line: &&AccountLine| matches!(line.label, AccountLabel::PathLoss | AccountLabel::QueueLoss);
-        self.most.filter(is_loss)?;
+        self.most.filter(|line| is_loss(line))?;
         let side = (self.headline.tunnel, self.headline.direction);
         let found = |kind| finding_of(self.analysis, kind, side);
         let by_line = Arg::Text("line".to_owned());

@@ -4,8 +4,8 @@ use crate::explain::costs::{BesideRekeys, cost_row};
 use crate::explain::findings::finding_of;
 use crate::verdict::{INTEREST, LEAST_SHARE};
 use rekeyscope_model::analysis::{
-    Account, AccountLabel, AccountLine, Analysis, ExplanationCause, Finding, FindingKind, Impact, Ledger,
-    Outage, Verdict,
+    Account, AccountLabel, AccountLine, Analysis, Direction, ExplanationCause, Finding, FindingKind, Impact,
+    Ledger, Outage, Verdict,
 };
 
 fn account<'a>(analysis: &'a Analysis, headline: &Impact) -> Option<&'a Account> {
@@ -67,11 +67,13 @@ pub fn share_of_transfer(line: &AccountLine, ledger: &Ledger) -> f64 {
 /// The loss that an answer about a transfer begins with.
 pub fn leading_loss<'a>(analysis: &'a Analysis, headline: &Impact) -> Option<&'a AccountLine> {
     let line = told_loss(analysis, headline).filter(|line| cost_row(line.label).has_cure)?;
-    leads(account(analysis, headline)?, line, headline).then_some(line)
+    let alone = told_loss_beside(analysis, headline, line).is_none();
+    leads(account(analysis, headline)?, line, headline, alone).then_some(line)
 }
 
-/// Tells whether the answer begins with this loss: beside rekeys that do no harm, where the transfer took twice as long for what can be changed.
-fn leads(account: &Account, line: &AccountLine, headline: &Impact) -> bool {
+/// Tells whether the answer begins with this loss: beside rekeys that do no harm, where it is of interest and no other took as much (`alone`), or
+/// where the transfer took twice as long for what can be changed.
+fn leads(account: &Account, line: &AccountLine, headline: &Impact, alone: bool) -> bool {
     let beside_rekeys = |line: &AccountLine| cost_row(line.label).beside_rekeys;
     let of_faults = account
         .labels
@@ -80,10 +82,75 @@ fn leads(account: &Account, line: &AccountLine, headline: &Impact) -> bool {
     let lost: f64 = of_faults.map(|line| line.lost_seconds).sum();
     match (beside_rekeys(line), headline.verdict) {
         (BesideRekeys::Usual, _) => false,
-        (_, verdict) if verdict.is_harmless() => 2.0 * lost > account.seconds,
+        (_, verdict) if verdict.is_harmless() => {
+            2.0 * lost > account.seconds || alone && line.lost_seconds > INTEREST * account.seconds
+        }
         (BesideRekeys::Leads, verdict) => matches!(verdict, Verdict::Some | Verdict::Shown),
         (BesideRekeys::Follows, verdict) => verdict == Verdict::Some,
     }
+}
+
+/// Packets of one direction of a tunnel that never came to the capture.
+#[derive(Debug, Clone, Copy)]
+pub struct ToldPathLoss<'a> {
+    /// Index in `tunnels`.
+    pub tunnel: usize,
+    /// The direction that lost most of its packets.
+    pub direction: Direction,
+    /// The finding that counts them.
+    pub finding: &'a Finding,
+    /// Number of the missing packets.
+    pub missing: u64,
+    /// Number of all that were sent.
+    pub sent: u64,
+}
+
+/// The finding of packets of a direction that the path lost before the capture.
+pub(crate) fn lost_on_the_path(analysis: &Analysis, side: (usize, Direction)) -> Option<&Finding> {
+    let kinds = [
+        FindingKind::OneDirectionLoss,
+        FindingKind::BothDirectionsLoss,
+        FindingKind::PacketLoss,
+    ];
+    kinds
+        .into_iter()
+        .find_map(|kind| finding_of(analysis, kind, side))
+}
+
+/// Tells whether a label is a loss of packets.
+pub(crate) fn is_loss(line: &AccountLine) -> bool {
+    matches!(line.label, AccountLabel::PathLoss | AccountLabel::QueueLoss)
+}
+
+fn lost_to_losses(account: &Account) -> f64 {
+    let lines = account.labels.iter().filter(|line| is_loss(line));
+    lines.map(|line| line.lost_seconds).sum()
+}
+
+/// The direction that lost the largest share of its packets before the capture, where that is of interest. A transfer that fills its path loses
+/// packets and no time.
+pub fn told_path_loss(analysis: &Analysis) -> Option<ToldPathLoss<'_>> {
+    let tunnels = analysis.tunnels.iter();
+    let sides = tunnels.flat_map(|t| Direction::BOTH.map(|direction| (t.id, direction)));
+    let lossy = sides.filter_map(|(tunnel, direction)| {
+        let finding = lost_on_the_path(analysis, (tunnel, direction))?;
+        let account = analysis.account_of(tunnel, direction);
+        account
+            .is_none_or(|own| lost_to_losses(own) > INTEREST * own.seconds)
+            .then_some(())?;
+        let sas = || analysis.sas_towards(tunnel, direction);
+        let missing: u64 = sas().map(|sa| sa.sequence.missing).sum();
+        let sent = missing + sas().map(|sa| sa.packets).sum::<u64>();
+        (missing as f64 > INTEREST * sent as f64).then_some(ToldPathLoss {
+            tunnel,
+            direction,
+            finding,
+            missing,
+            sent,
+        })
+    });
+    let share = |told: &ToldPathLoss<'_>| told.missing as f64 / told.sent as f64;
+    lossy.max_by(|a, b| share(a).total_cmp(&share(b)))
 }
 
 /// Segments that were lost before they were encrypted.
@@ -101,10 +168,7 @@ pub struct ToldLostBefore<'a> {
 pub fn told_lost_before<'a>(analysis: &'a Analysis, tunnel: usize) -> Option<ToldLostBefore<'a>> {
     let told = |account: &'a Account| {
         let side = (tunnel, account.direction);
-        let is_loss =
-            |line: &&AccountLine| matches!(line.label, AccountLabel::PathLoss | AccountLabel::QueueLoss);
-        let lines = account.labels.iter().filter(is_loss);
-        let lost_seconds: f64 = lines.map(|line| line.lost_seconds).sum();
+        let lost_seconds = lost_to_losses(account);
         let ledger = analysis.ledger_of(tunnel, account.direction)?;
         let least = (INTEREST * account.seconds).max(ledger.cost_seconds);
         let finding = finding_of(analysis, FindingKind::LostBeforeEncryption, side)?;

@@ -335,6 +335,11 @@ slow-sa-why = Why: the rate fell with the first packets of SA { $spi } and came 
 } The { $direction } took { $lost } longer.
 do-slow-sa = Do: find out why { $who } does not handle this SA in hardware (offload) as it does the others, and how busy its processor is. Until then a rekey brings the rate back. Not the line.
 
+## Many packets never came to the capture. $who: the side that sent them
+
+path-loss-line = { $share } of the packets of { $who } were lost before this capture.
+do-path-loss = Do: between { $who } and this capture, look for a limit of packets or bytes per second (policer, flood protection for UDP), and at the line: interface errors, duplex mismatch, radio. See whether the loss ends where { $who } sends less.
+
 ## Segments that were lost before encryption. $who: "the client" or "the gateway"; the other arguments: finding-lost-before-encryption
 
 lost-before-line = At least { $share } of { $transfer } segments were lost before encryption; it cost { $seconds } of { $whole }.

@@ -21,7 +21,12 @@ use rekeyscope_model::text::{Language, Message, Said};
 
 /// The answer of a document. Of several clients the one that it speaks of is named.
 pub(crate) fn answer(focus: &Focus) -> Answer {
-    let answer = lines(focus).unwrap_or_else(|| cost::of_no_verdict(focus, 0));
+    let mut answer = lines(focus).unwrap_or_else(|| cost::of_no_verdict(focus, 0));
+    if focus.answer.is_beside_rekeys(focus.analysis) {
+        answer.change = focus
+            .t
+            .sentences(&[answer.change, focus.t.word("do-beside-rekeys")]);
+    }
     let host = match &focus.answer {
         ToldAnswer::Cost(told) => client::host(focus, told.headline),
         _ => None,
@@ -60,6 +65,7 @@ fn lines(focus: &Focus) -> Option<Answer> {
         Told::TornDown(told) => standstill::of_torn_down(focus, told),
         Told::Standstill(told, headline) => Some(standstill::of_standstill(focus, told, headline)),
         Told::FailedRenewal(told) => Some(one_sa::of_failed_renewal(focus, told)),
+        Told::PathLoss(told) => Some(findings::of_path_loss(focus, told)),
         Told::SilentHost(told) => Some(standstill::of_silent_host(focus, told)),
         Told::Cost(told) => Some(cost::of_cost(focus, told)),
         Told::NoVerdict { renewals } => Some(cost::of_no_verdict(focus, *renewals)),

@@ -5,7 +5,7 @@ use crate::words::ends::{side, upload_or_download};
 use crate::words::focus::Focus;
 use crate::words::lengths::frames;
 use crate::words::{clean, format};
-use rekeyscope_impact::explain::ToldLostBefore;
+use rekeyscope_impact::explain::{ToldLostBefore, ToldPathLoss};
 use rekeyscope_impact::tell::account::amount_alone;
 use rekeyscope_model::analysis::{Capture, Finding};
 use rekeyscope_model::text::Message;
@@ -38,6 +38,22 @@ pub(super) fn of_clear(focus: &Focus, finding: &Finding) -> Answer {
         headline: clean::sentence(&t.say(&line)),
         why: fill!(t, "why-outage", text = clean::sentence(&t.say(&told))),
         change: t.word("do-clear"),
+    }
+}
+
+/// The answer where many packets never came to the capture.
+pub(super) fn of_path_loss(focus: &Focus, told: &ToldPathLoss<'_>) -> Answer {
+    let t = focus.t;
+    let tunnel = focus.analysis.tunnels.get(told.tunnel);
+    let end = tunnel.map(|t| told.direction.pick(t.a, t.b));
+    let who = side(t, tunnel, end);
+    let share = format::percent(told.missing as f64 / told.sent as f64);
+    let counted = told.finding.messages.first();
+    let why = counted.map_or_else(String::new, |counted| clean::sentence(&t.say(counted)));
+    Answer {
+        headline: format::capitalised(&fill!(t, "path-loss-line", share, who)),
+        why: fill!(t, "why-outage", text = why),
+        change: fill!(t, "do-path-loss", who),
     }
 }
 

@@ -19,7 +19,7 @@ pub(super) fn of_outages(
     everywhere: Option<&ToldEverywhere>,
 ) -> Option<Answer> {
     if let Some(all) = everywhere {
-        return Some(of_all_tunnels(focus, told, all));
+        return Some(of_all_tunnels(focus, all));
     }
     let alike = told.alike.iter().filter_map(|outage| outage.explanation.as_ref());
     let time = ExplainedTime::of_outage(told.outage)?.of_all(alike);
@@ -32,28 +32,20 @@ pub(super) fn of_outages(
     Some(Answer {
         headline: headline(focus, told, (&time, explained)),
         why: why(focus, told, explained),
-        change: without_rekeys(focus, told, fill!(focus.t, "do", text = cure)),
+        change: fill!(focus.t, "do", text = cure),
     })
 }
 
-/// Line 3, which says that rekeys are not the cause where the reader may think so.
-fn without_rekeys(focus: &Focus, told: &ToldOutages<'_>, change: String) -> String {
-    let rekeys = told.beside_rekeys.then(|| focus.t.word("do-beside-rekeys"));
-    let sentences: Vec<String> = [change].into_iter().chain(rekeys).collect();
-    focus.t.sentences(&sentences)
-}
-
 /// An outage of all tunnels at once is no client's.
-fn of_all_tunnels(focus: &Focus, told: &ToldOutages<'_>, all: &ToldEverywhere) -> Answer {
+fn of_all_tunnels(focus: &Focus, all: &ToldEverywhere) -> Answer {
     let t = focus.t;
     let end = all.shared.map_or_else(String::new, |end| format!(" {end}"));
     let (moment, seconds) = (moment(focus, all.start), range(t, all.range_s));
     let (open, n) = (format::yes(all.open), all.tunnels);
-    let change = fill!(t, "do-outage-all", open, n, moment, seconds, end);
     Answer {
         headline: fill!(t, "outage-all-line", open, n, moment, seconds, end),
         why: fill!(t, "outage-all-why", open, n, moment, seconds, end),
-        change: without_rekeys(focus, told, change),
+        change: fill!(t, "do-outage-all", open, n, moment, seconds, end),
     }
 }
 

@@ -123,6 +123,7 @@ fn one(focus: &Focus, reason: &Reason<'_>) -> String {
         }
         Reason::LoneWay(own) => of_one_way(focus, own),
         Reason::Late(message)
+        | Reason::PathLoss(message)
         | Reason::Broken(BrokenPackets::Damaged(message) | BrokenPackets::Fragments(message, _)) => {
             clean::sentence(&t.say(message))
         }
