@@ -159,7 +159,8 @@ pub fn assemble(record: &Record, info: &CaptureInfo, asked: &Asked) -> Analysis 
 }
 
 /// A stall has one length: an outage in which the whole transfer stood lasts until the transfer's own data arrives again. What others than
-/// the transfer delivered before that does not end it; nor does the end of the capture, while the sender still waits for its timer.
+/// the transfer delivered before that does not end it; nor does the end of the capture, while the sender still waits for its timer. The longest
+/// of several outages stands for all of it.
 fn as_long_as_the_transfer_stood<'a>(
     outages: &mut [Outage],
     ledgers: impl Iterator<Item = &'a Ledger>,
@@ -167,18 +168,15 @@ fn as_long_as_the_transfer_stood<'a>(
 ) {
     for ledger in ledgers {
         let own = |o: &&mut Outage| (o.tunnel, o.direction) == (ledger.tunnel, ledger.direction);
+        let longest = |a: &&mut Outage, b: &&mut Outage| a.seconds.total_cmp(&b.seconds);
         let of_rekeys = ledger.rekeys.iter().flat_map(|own| &own.intervals);
-        let all: Vec<&LedgerInterval> = of_rekeys
-            .chain(ledger.down.iter().map(|down| &down.interval))
-            .collect();
-        for outage in outages.iter_mut().filter(own) {
-            let Some(end) = outage.end else { continue };
-            let holds =
-                |own: &&&LedgerInterval| own.from <= outage.start && own.arrived.is_some_and(|at| at >= end);
-            if let Some(own) = all.iter().find(holds) {
-                outage.start = own.from;
-                outage.end = own.arrived;
-                outage.seconds = own.arrived.unwrap_or(end).seconds_since(own.from);
+        let all = of_rekeys.chain(ledger.down.iter().map(|down| &down.interval));
+        for (from, arrived) in all.filter_map(|interval| Some((interval.from, interval.arrived?))) {
+            let inside = |o: &&mut Outage| from <= o.start && o.end.is_some_and(|end| end <= arrived);
+            let parts = outages.iter_mut().filter(own).filter(inside);
+            if let Some(outage) = parts.max_by(longest) {
+                (outage.start, outage.end) = (from, Some(arrived));
+                outage.seconds = arrived.seconds_since(from);
             }
         }
         let waits = |own: &&LedgerInterval| {
@@ -189,12 +187,11 @@ fn as_long_as_the_transfer_stood<'a>(
         let Some(open) = ledger.down.iter().map(|down| &down.interval).find(waits) else {
             continue;
         };
-        // The longest part stands for all of it.
         let parts = outages
             .iter_mut()
             .filter(own)
             .filter(|o| o.start >= open.from && o.end.is_some());
-        if let Some(outage) = parts.max_by(|a, b| a.seconds.total_cmp(&b.seconds)) {
+        if let Some(outage) = parts.max_by(longest) {
             (outage.start, outage.end, outage.ended_by) = (open.from, None, OutageEnd::End);
             outage.seconds = ends.seconds_since(outage.start);
             outage.at_least = true;

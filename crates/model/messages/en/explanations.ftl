@@ -302,7 +302,7 @@ explains-esp-silent-renewed = no ESP came from { $who } { $span ->
 }, and its IKE did, until a new SA was made under the same IKE SA: { $who } had probably dropped the old one, or used it up, and sent no Delete.
 explains-one-sa-silent = other SAs of { $who } went on, and { $other } sent on upon the SA of the way back.{ $count ->
     [0] {""}
-   *[other] {" "}By its numbers the SA had carried { $bytes } packets (about { $limit }): { $who } may have reached a limit of volume and not renewed.
+   *[other] {" "}By its numbers the SA had carried { $bytes } packets (about { $limit }). { $who } may have dropped it at a limit of its own (volume or time), or with a Delete that was lost.
 }
 explains-silent-on-new-sa = { explains-esp-silent }
 explains-path-silent = neither ESP nor IKE came from either side { $span ->
@@ -507,7 +507,7 @@ cure-esp-silent-lost = find what lets IKE of { $who } pass and drops its ESP: { 
    *[plain] a filter, or a provider that forwards IP protocol 50 elsewhere. Send ESP in UDP (strongSwan: `encap = yes`), or keep the tunnel down for some minutes, so that a wrong entry ends
 }.
 cure-esp-silent-renewed = give both ends the same lifetimes of the SA, in seconds and in kB, and let one renew well before them. See in the log of { $who } why the old SA ended, and let it send a Delete for what it drops.
-cure-one-sa-silent = at { $who }, clear the SAs of these networks, and look into its log and counters for why it sent nothing on that one (Cisco: `show crypto ipsec sa`). If its volume was used up: update it, raise or lift the limit of volume, and let the lifetime in seconds end first.
+cure-one-sa-silent = at { $who }, clear the SAs of these networks, and look into its log and counters for why it sent nothing on that one (Cisco: `show crypto ipsec sa`). Give both ends the same lifetimes, and watch each network by a ping. If its volume was used up: update it, raise or lift the limit of volume, and let the lifetime in seconds end first.
 cure-silent-on-new-sa = { cure-esp-silent }
 cure-path-silent = look at the path between the ends, and capture at the other one, too.
 cure-first-fragments = find the firewall or router between { $who } and this capture that drops fragments, and let them pass; or avoid them: a smaller MTU or MSS inside the tunnel (`rekeyscope overhead{ $suite } --mtu LIMIT`), or fragmentation before encryption.

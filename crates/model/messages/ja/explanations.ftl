@@ -270,7 +270,7 @@ explains-esp-silent-renewed = { $span ->
 }、IKE は届いており、同じ IKE SA で新しい SA ができると戻りました。{ $who }は古い SA を Delete なしに破棄したか、使い切ったと推定されます。
 explains-one-sa-silent = { $who }の他の SA は続いており、{ $other }も逆方向の SA で送り続けています。{ $count ->
     [0] {""}
-   *[other] {""}番号によれば、その SA は { $bytes } パケット（約 { $limit }）を運んでおり、{ $who }が転送量の上限に達したまま更新しなかった可能性があります。
+   *[other] {""}番号によれば、その SA は { $bytes } パケット（約 { $limit }）を運んでいます。{ $who }が自分の上限（転送量または時間）で破棄したか、その Delete が失われた可能性があります。
 }
 explains-silent-on-new-sa = { explains-esp-silent }
 explains-path-silent = { $span ->
@@ -465,7 +465,7 @@ cure-esp-silent-lost = { $who }からの IKE を通し、ESP を破棄してい�
    *[plain] フィルターか、IP プロトコル 50 を別の経路に転送しているプロバイダーです。ESP を UDP で送る（strongSwan: `encap = yes`）か、誤ったエントリーが消えるまでトンネルを数分止めてください
 }。
 cure-esp-silent-renewed = 両側の SA の寿命を秒でも kB でも同じ値にし、十分手前でリキーしてください。古い SA が終わった理由を{ $who }のログで調べ、破棄するときは Delete を送るようにしてください。
-cure-one-sa-silent = { $who }でそのネットワークの SA をクリアし、送信が止まった理由をログとカウンター（Cisco: `show crypto ipsec sa`）で調べてください。転送量を使い切っていた場合は、ソフトウェアを更新し、転送量の上限を上げるか無効にして、秒単位の寿命が先に切れるようにしてください。
+cure-one-sa-silent = { $who }でそのネットワークの SA をクリアし、送信が止まった理由をログとカウンター（Cisco: `show crypto ipsec sa`）で調べてください。両端の寿命をそろえ、ネットワークごとに ping で監視してください。転送量を使い切っていた場合は、ソフトウェアを更新し、転送量の上限を上げるか無効にして、秒単位の寿命が先に切れるようにしてください。
 cure-silent-on-new-sa = { cure-esp-silent }
 cure-path-silent = 両側の間の経路を調べ、反対側でもキャプチャしてください。
 cure-first-fragments = { $who }とこのキャプチャの間でフラグメントを破棄しているファイアウォールかルーターを探し、通すようにしてください。または、フラグメントを避けてください: トンネル内の MTU か MSS を小さくする（`rekeyscope overhead{ $suite } --mtu LIMIT`）、暗号化の前に分割する。

@@ -70,6 +70,8 @@ pub(super) struct Circumstances {
     pub(super) behind_window: u32,
     /// Echoes between the two were answered in it.
     pub(super) way_is_open: bool,
+    /// Echoes were still answered when a sender with more would long have tried again, and the event that ends ways came only then.
+    pub(super) rested: bool,
     /// The stretch lasts to the end.
     pub(super) open: bool,
     /// At its begin the transfer had more to send: a full segment, no FIN.
@@ -116,7 +118,7 @@ pub(super) fn judge(
         TransferEnd::Open => true,
         TransferEnd::Late => around.gone,
         TransferEnd::Soon => false,
-    } && (before.busy || swallowed > 0)
+    } && (before.busy && !around.rested || swallowed > 0)
         && (!around.open || more);
     // A request for a connection that nobody answers shows a way that ended only beside an event that ends ways.
     let asks = swallowed == 0 && in_vain.attempts(apart) >= MANY_ATTEMPTS;

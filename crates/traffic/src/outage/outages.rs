@@ -637,7 +637,17 @@ impl Outages {
         let reverse = own.direction.reverse();
         // A reply that passes the capture may be lost like the data. Behind missing numbers it shows what the way to the capture lets through.
         let replies = echoes(reverse);
-        let answered = |direction| side(direction).map_or(0, |side| side.echoes.answered(from, to).0);
+        let answered_in =
+            |direction, from, to| side(direction).map_or(0, |side| side.echoes.answered(from, to).0);
+        let answered = |direction| answered_in(direction, from, to);
+        // Whoever has more to send does so while the way is open, so what had stopped by then was over.
+        let ending = inside
+            .clone()
+            .find(|event| ends_ways(event.kind) || leaves_none(event.kind));
+        let rested = ending.is_some_and(|event| {
+            let open = |direction| answered_in(direction, soon, event.time) > 0;
+            open(own.direction) || open(reverse)
+        });
         let come = if in_vain.is_empty() { replies.0 } else { 0 };
         let of_tunnel = self.unread.get(&own.tunnel).map(|tunnel| {
             tunnel.small_passed(own.direction, (closed, last_closed), self.latest.unwrap_or(to))
@@ -677,6 +687,7 @@ impl Outages {
             cut: false,
             compressed_arrived: own.compressed_arrived,
             behind_window: self.behind_window_in(candidate),
+            rested,
             way_is_open: answered(own.direction) > 0 || answered(reverse) > 0,
             open,
             unfinished,
