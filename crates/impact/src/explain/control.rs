@@ -176,6 +176,7 @@ pub(super) fn unanswered(view: &OutageView<'_>) -> Option<Explanation> {
         .or_else(|| never_answered(view))
         .or_else(|| answered_late(view))
         .or_else(|| given_up(view))
+        .or_else(|| fell_silent_too_soon(view))
         .or_else(|| given_up_while_away(view))
 }
 
@@ -243,6 +244,24 @@ fn given_up_too_soon(view: &OutageView<'_>) -> Option<Explanation> {
         count: checks.count,
         seconds: Some(deleted.time.seconds_since(checks.time)),
         ..by_events(ExplanationCause::GivenUpTooSoon, deleted, &[checks])
+    })
+}
+
+/// ESP of a side ends a wait after its checks without an answer, and that of its peer goes on: no Delete can be read.
+fn fell_silent_too_soon(view: &OutageView<'_>) -> Option<Explanation> {
+    let mut all = view.events(&[EventKind::ChecksUnanswered], ..=*view.beside().end());
+    all.find_map(|checks| {
+        let (silent, _) = view.other(checks.by)?.no_esp;
+        let (rests, back) = view.side(checks.by?)?.no_esp;
+        let away = Some(rests) <= checks.until && Some(back) > checks.until;
+        let goes_on = !away && !view.is_silent(checks.by);
+        let has_it = last_esp(view, checks.by?, silent) > checks.until;
+        (gives_up(checks, silent) && goes_on && has_it).then(|| Explanation {
+            seconds: Some(silent.seconds_since(checks.time)),
+            count: checks.count,
+            certainty: Certainty::Inferred,
+            ..Explanation::shown(ExplanationCause::GivenUpTooSoon, checks)
+        })
     })
 }
 

@@ -302,7 +302,7 @@ explains-esp-silent-renewed = no ESP came from { $who } { $span ->
 }, and its IKE did, until a new SA was made under the same IKE SA: { $who } had probably dropped the old one, or used it up, and sent no Delete.
 explains-one-sa-silent = other SAs of { $who } went on, and { $other } sent on upon the SA of the way back.{ $count ->
     [0] {""}
-   *[other] {" "}By its numbers the SA had carried { $bytes } packets (about { $limit }). { $who } may have dropped it at a limit of its own (volume or time), or with a Delete that was lost.
+   *[other] {" "}By its numbers the SA had carried { $bytes } packets (about { $limit }): { $who } may have dropped it at a limit of its own (volume or time), or with a Delete that was lost.
 }
 explains-silent-on-new-sa = { explains-esp-silent }
 explains-path-silent = neither ESP nor IKE came from either side { $span ->
