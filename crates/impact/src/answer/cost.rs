@@ -39,7 +39,7 @@ impl<'a> Cost<'a> {
             headline,
             ledger,
             account: account.filter(|account| !account.labels.is_empty()),
-            most: told_loss(analysis, headline),
+            most: leading_loss(analysis, headline).or_else(|| told_loss(analysis, headline)),
             silence_alone: ledger.is_some_and(|ledger| is_silence_alone(analysis, headline, ledger)),
         }
     }

@@ -7,8 +7,8 @@ use crate::explain::{
 };
 use crate::verdict::LEAST_SHARE;
 use rekeyscope_model::analysis::{
-    Account, AccountLine, Analysis, Direction, FindingKind, Ledger, LedgerBasis, LedgerRekey, LedgerWhy,
-    OwnRate, Verdict,
+    Account, AccountLabel, AccountLine, Analysis, Direction, FindingKind, Ledger, LedgerBasis, LedgerRekey,
+    LedgerWhy, OwnRate, Verdict,
 };
 use rekeyscope_model::text::{Arg, Message};
 use rekeyscope_model::time::Timestamp;
@@ -38,8 +38,10 @@ pub enum Reason<'a> {
     RekeysToo(SharedExplanation<'a>),
     /// The silences took so many seconds, and the cost is more.
     SlowReturn(f64, f64),
-    /// More than to rekeys was lost to this line; the sender had nothing to send for longer still.
-    More(&'a AccountLine, Option<(&'a AccountLine, &'a Ledger)>),
+    /// More than to rekeys was lost to this line.
+    More(&'a AccountLine),
+    /// The sender had nothing to send for longer than what is told took.
+    Idle(&'a AccountLine, &'a Account),
     /// Silence, which an application may have made.
     SilenceAlone,
     /// The commonest reason by the ledger, of so many rekeys, of so many that hurt.
@@ -141,9 +143,9 @@ impl<'a> Cost<'a> {
 
     fn of_rekeys(&self) -> Vec<Reason<'a>> {
         let of = self.hurt();
-        let more = self.more().map(|line| {
-            let idle = told_idle_beside(self.analysis, self.headline, line);
-            Reason::More(line, idle.zip(self.ledger))
+        let more = self.more().into_iter().flat_map(|line| {
+            let more = [Reason::More(line)].into_iter();
+            more.chain(self.idle_beside(line))
         });
         if self.silence_alone {
             return [Reason::SilenceAlone].into_iter().chain(more).collect();
@@ -194,7 +196,13 @@ impl<'a> Cost<'a> {
             return Vec::new();
         };
         if let Some(line) = self.most_beside_rekeys() {
-            return vec![Reason::Lost(account, line, self.as_much())];
+            let lost = Reason::Lost(account, line, self.as_much());
+            let queue = self.queue_at_an_end(line).map(Reason::Queue);
+            return [lost]
+                .into_iter()
+                .chain(self.idle_beside(line))
+                .chain(queue)
+                .collect();
         }
         let Some(observed_bps) = self.headline.observed_bps else {
             return Vec::new();
@@ -207,6 +215,17 @@ impl<'a> Cost<'a> {
             reached: account.own_from == OwnRate::Proven && observed_bps >= own_bps,
         };
         [rate].into_iter().chain(self.queue()).collect()
+    }
+
+    fn idle_beside(&self, line: &AccountLine) -> Option<Reason<'a>> {
+        let idle = told_idle_beside(self.analysis, self.headline, line)?;
+        Some(Reason::Idle(idle, self.account?))
+    }
+
+    /// The end behind whose capture a queue stands that drops packets.
+    pub(super) fn queue_at_an_end(&self, line: &AccountLine) -> Option<ToldQueue> {
+        let queue = told_queue(self.analysis, self.headline).filter(|queue| queue.at.is_some());
+        queue.filter(|_| line.label == AccountLabel::QueueLoss)
     }
 
     fn queue(&self) -> Option<Reason<'a>> {

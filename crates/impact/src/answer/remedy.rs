@@ -50,6 +50,8 @@ pub struct Cure<'a> {
 pub enum CureOf<'a> {
     /// The advice of a label of the account.
     Label(AccountLabel),
+    /// A queue that drops packets at a known end.
+    Queue(ToldQueue),
     /// A replay check that drops packets.
     Late,
     /// Packets that never came whole.
@@ -252,10 +254,11 @@ impl<'a> Cost<'a> {
         let row = cost_row(line.label);
         let is_most = self.most.is_some_and(|most| most.label == line.label);
         let broken = self.broken().filter(|_| is_most);
-        let of = match broken {
+        let of = match (broken, self.queue_at_an_end(line)) {
             _ if self.is_replay(line) => CureOf::Late,
-            Some(broken) => CureOf::Broken(broken),
-            None => CureOf::Label(line.label),
+            (Some(broken), _) => CureOf::Broken(broken),
+            (None, Some(queue)) => CureOf::Queue(queue),
+            (None, None) => CureOf::Label(line.label),
         };
         let without = line.without_mbps.filter(|_| row.shows_gain);
         let lost = (line.label, line.lost_seconds);

@@ -34,7 +34,8 @@ pub fn told_loss<'a>(analysis: &'a Analysis, headline: &Impact) -> Option<&'a Ac
         .filter(|line| !account.not_testable.contains(&line.label))
 }
 
-/// The line to which the transfer lost as much as to `most`: the difference is a share that no sentence names.
+/// The line to which the transfer lost as much as to `most`: the difference is a share that no sentence names. What every connection has stands
+/// beside no fault.
 pub fn told_loss_beside<'a>(
     analysis: &'a Analysis,
     headline: &Impact,
@@ -42,13 +43,15 @@ pub fn told_loss_beside<'a>(
 ) -> Option<&'a AccountLine> {
     let account = account(analysis, headline)?;
     let near = (most.lost_seconds - LEAST_SHARE * account.seconds).max(0.0);
-    faults(account, headline).find(|line| {
+    let usual = |line: &AccountLine| cost_row(line.label).beside_rekeys == BesideRekeys::Usual;
+    let mut lines = faults(account, headline).filter(|line| usual(most) || !usual(line));
+    lines.find(|line| {
         line.label != most.label && line.lost_seconds > near && !account.not_testable.contains(&line.label)
     })
 }
 
-/// The line of a sender that had nothing to send, beside rekeys that hurt: it leads nothing, and where it lost more than what does, a table
-/// without a word of it would contradict the answer.
+/// The line of a sender that had nothing to send: it leads nothing beside a fault, and where it lost more than that, a table without a word of it
+/// would contradict the answer.
 pub fn told_idle_beside<'a>(
     analysis: &'a Analysis,
     headline: &Impact,
@@ -56,7 +59,7 @@ pub fn told_idle_beside<'a>(
 ) -> Option<&'a AccountLine> {
     let mut lines = account(analysis, headline)?.labels.iter();
     let idle = lines.find(|line| line.label == AccountLabel::Application)?;
-    (idle.lost_seconds > most.lost_seconds && !headline.rekeys_hurt.is_empty()).then_some(idle)
+    (idle.lost_seconds > most.lost_seconds).then_some(idle)
 }
 
 /// Share of the transfer's time that was lost to a line of its account: the figure beside a first line that begins with this loss.
@@ -64,30 +67,33 @@ pub fn share_of_transfer(line: &AccountLine, ledger: &Ledger) -> f64 {
     line.lost_seconds / ledger.seconds
 }
 
-/// The loss that an answer about a transfer begins with.
+/// The loss that an answer about a transfer begins with: the largest fault that can be changed, whatever the sender had not to send.
 pub fn leading_loss<'a>(analysis: &'a Analysis, headline: &Impact) -> Option<&'a AccountLine> {
-    let line = told_loss(analysis, headline).filter(|line| cost_row(line.label).has_cure)?;
-    let alone = told_loss_beside(analysis, headline, line).is_none();
-    leads(account(analysis, headline)?, line, headline, alone).then_some(line)
-}
-
-/// Tells whether the answer begins with this loss: beside rekeys that do no harm, where it is of interest and no other took as much (`alone`), or
-/// where the transfer took twice as long for what can be changed.
-fn leads(account: &Account, line: &AccountLine, headline: &Impact, alone: bool) -> bool {
-    let beside_rekeys = |line: &AccountLine| cost_row(line.label).beside_rekeys;
-    let of_faults = account
-        .labels
-        .iter()
-        .filter(|line| beside_rekeys(line) != BesideRekeys::Usual);
-    let lost: f64 = of_faults.map(|line| line.lost_seconds).sum();
-    match (beside_rekeys(line), headline.verdict) {
-        (BesideRekeys::Usual, _) => false,
+    let account = account(analysis, headline)?;
+    let place = |line: &AccountLine| cost_row(line.label).beside_rekeys;
+    let own = |line: &AccountLine| line.lost_seconds * (1.0 - line.behind_rekeys);
+    let faults = || {
+        account
+            .labels
+            .iter()
+            .filter(|line| place(line) != BesideRekeys::Usual)
+    };
+    let line = faults()
+        .max_by(|a, b| own(a).total_cmp(&own(b)))
+        .filter(|line| cost_row(line.label).has_cure && !account.not_testable.contains(&line.label))?;
+    let lost: f64 = faults().map(|line| line.lost_seconds).sum();
+    let alone =
+        told_loss_beside(analysis, headline, line).is_none_or(|other| place(other) == BesideRekeys::Usual);
+    let leads = match (place(line), headline.verdict) {
+        // The transfer took twice as long for what can be changed, or one fault took what is of interest.
         (_, verdict) if verdict.is_harmless() => {
             2.0 * lost > account.seconds || alone && line.lost_seconds > INTEREST * account.seconds
         }
         (BesideRekeys::Leads, verdict) => matches!(verdict, Verdict::Some | Verdict::Shown),
-        (BesideRekeys::Follows, verdict) => verdict == Verdict::Some,
-    }
+        (_, verdict) => verdict == Verdict::Some,
+    };
+    let is_most = told_loss(analysis, headline).is_some_and(|most| most.label == line.label);
+    (leads && (is_most || headline.verdict.is_harmless())).then_some(line)
 }
 
 /// Packets of one direction of a tunnel that never came to the capture.

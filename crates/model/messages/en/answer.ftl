@@ -11,7 +11,7 @@ client-of-tunnel = { $client } (tunnel { $tunnel })
 
 # $label: what cost more than the rekeys, which cost hardly anything
 headline-more = This { $direction } lost { $lost } of { $transfer } to { $to }; { $rekeys ->
-    [none] no rekey in this capture
+    [none] no rekey was seen
     [harmless] rekeys did not stop it
    *[hurt] { $cost } to { $hurt } of { $used } rekeys
 }.
@@ -66,8 +66,8 @@ why-at-the-limit = it ran at { $observed }{ $how ->
     [beside] {""}
    *[best] ; { $own } is the best that was seen
 }.
-why-largest = of { $lost } lost, a cause that is not the rekeys took the most: { $label }, { $seconds } ({ $share }).
-why-largest-two = of { $lost } lost, two causes that are not the rekeys took almost as much each: { $label }, { $seconds } ({ $share }), and { $other }, { $others } ({ $theirs }).
+why-largest = of { $lost } lost, { $seconds } ({ $share }) went to { $to }.
+why-largest-two = of { $lost } lost, { $seconds } ({ $share }) went to { $to }, and { $others } ({ $theirs }) to { $other }.
 why-idle = the sender had nothing to send for { $seconds } of { $whole }: that is no fault of the VPN.
 why-queue = a full queue delays every packet by up to { $delay }{ $at ->
     [known] {", between this capture and "}{ $who }{" or there"}
@@ -126,9 +126,10 @@ do-capture-both = Do: capture where the packets of both directions pass.
 do-capture-ipsec = Do: capture where UDP 500, UDP 4500 and ESP (IP protocol 50) pass.
 do-nothing = Do: nothing about rekeys.
 do-nothing-at-the-limit = Do: nothing about rekeys. If it is too slow: the same transfer without the VPN shows whether the line or the ends' processors are the limit.
-do-queue = Do: nothing about rekeys. { $at ->
-    [known] If this capture was made at { $who }, look at its processor while data flows (encryption without hardware). Else shape
-   *[unknown] Shape
+do-queue = Do: nothing about rekeys. { $text }
+cure-queue = { $at ->
+    [known] if this capture was made at { $who }, look at its processor while data flows (encryption without hardware); else shape
+   *[unknown] shape
 } the sender a little below the narrowest link (`fq_codel` or `cake`), so that no standing queue builds.
 do-keys = Do: give the keys (--keys FILE) to see the cause inside.
 do-whole-packets = Do: capture whole packets (tcpdump -s 0, dumpcap without -s).

@@ -53,8 +53,8 @@ why-at-the-limit = レートは { $observed } でした。{ $how ->
     [beside] {""}
    *[best] 観測された最高は { $own } です。
 }
-why-largest = 遅れ { $lost } のうち { $seconds }（{ $share }）はリキーではなく、{ $label }によるものです。
-why-largest-two = 遅れ { $lost } の主な要因はリキー以外の 2 つです: { $label } { $seconds }（{ $share }）、{ $other } { $others }（{ $theirs }）。
+why-largest = 遅れ { $lost } のうち { $seconds }（{ $share }）は、{ $to }によるものです。
+why-largest-two = 遅れ { $lost } のうち { $seconds }（{ $share }）は{ $to }、{ $others }（{ $theirs }）は{ $other }によるものです。
 why-idle = { $whole } 中 { $seconds } は送るデータのない時間でした。VPN の問題ではありません。
 why-queue = キューの滞留で、すべてのパケットが最大 { $delay } 遅延しています。{ $at ->
     [known] 滞留はキャプチャ地点から{ $who }までの間か、{ $who }です。
@@ -109,7 +109,8 @@ do-capture-both = 対策: 両方向のパケットが通る場所でキャプチ
 do-capture-ipsec = 対策: UDP 500、UDP 4500、ESP（IP プロトコル 50）が通る場所でキャプチャしてください。
 do-nothing = 対策: リキーに関する対処は不要です。
 do-nothing-at-the-limit = 対策: リキーに関する対処は不要です。遅いと感じる場合は、VPN なしで同じ転送を測ると、上限が回線なのか両端の CPU なのかが分かります。
-do-queue = 対策: リキーに関する対処は不要です。{ $at ->
+do-queue = 対策: リキーに関する対処は不要です。{ $text }
+cure-queue = { $at ->
     [known] { $who }でのキャプチャなら、データが流れている間の CPU 負荷（ハードウェアなしの暗号化）を調べてください。そうでなければ、
    *[unknown] {""}
 }キューが滞留しないように、送信側でボトルネック回線より少し低いレートにシェーピングしてください（`fq_codel` や `cake`）。

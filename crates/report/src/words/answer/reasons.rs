@@ -4,11 +4,11 @@ use crate::words::ends::side;
 use crate::words::explanations::Explained;
 use crate::words::focus::Focus;
 use crate::words::lengths::moment;
-use crate::words::{self, account_label, clean, format, loss_label};
+use crate::words::{self, account_label, clean, format, lost_to};
 use rekeyscope_impact::answer::{BrokenPackets, LoneWay, Reason};
 use rekeyscope_impact::explain::{ToldNoReturn, ToldQueue};
 use rekeyscope_impact::tell::account::{amount, amount_alone, lost_in_all};
-use rekeyscope_model::analysis::{Account, AccountLabel, AccountLine, KeysFit, Ledger};
+use rekeyscope_model::analysis::{Account, AccountLabel, AccountLine, KeysFit};
 
 pub(super) fn why(focus: &Focus, reasons: &[Reason<'_>]) -> String {
     let t = focus.t;
@@ -84,7 +84,14 @@ fn one(focus: &Focus, reason: &Reason<'_>) -> String {
             let (silent, cost) = (format::seconds(*silent), amount_alone(*cost));
             fill!(t, "why-slow-return", silent, cost)
         }
-        Reason::More(line, idle) => more(focus, line, *idle),
+        Reason::More(line) => {
+            let label = account_label(t, line.label);
+            fill!(t, "why-more", label, seconds = amount_alone(line.lost_seconds))
+        }
+        Reason::Idle(idle, account) => {
+            let (seconds, whole) = (amount_alone(idle.lost_seconds), amount_alone(account.seconds));
+            fill!(t, "why-idle", seconds, whole)
+        }
         Reason::SilenceAlone => {
             let keys = match focus.analysis.keys_fit() {
                 KeysFit::Some => "some",
@@ -147,26 +154,13 @@ fn lost(focus: &Focus, account: &Account, line: &AccountLine, as_much: Option<&A
         id,
         lost = amount_alone(lost),
         whole = amount_alone(account.seconds),
-        label = loss_label(t, line.label),
+        to = lost_to(t, line.label),
         seconds = amount(line.lost_seconds, lost),
         share = share(line),
-        other = loss_label(t, other.label),
+        other = lost_to(t, other.label),
         others = amount(other.lost_seconds, lost),
         theirs = share(other)
     )
-}
-
-/// The line that a transfer lost more to than to its rekeys, and the sender that had nothing to send for longer still.
-fn more(focus: &Focus, line: &AccountLine, idle: Option<(&AccountLine, &Ledger)>) -> String {
-    let t = focus.t;
-    let label = account_label(t, line.label);
-    let more = fill!(t, "why-more", label, seconds = amount_alone(line.lost_seconds));
-    let idle = idle.map(|(idle, ledger)| {
-        let (seconds, whole) = (amount_alone(idle.lost_seconds), amount_alone(ledger.seconds));
-        let said = fill!(t, "why-idle", seconds, whole);
-        format::capitalised(&said)
-    });
-    t.sentences(&Vec::from_iter(std::iter::once(more).chain(idle)))
 }
 
 /// One direction alone carries packets.

@@ -7,6 +7,7 @@ use crate::words::explanations::Explained;
 use crate::words::focus::Focus;
 use crate::words::{format, loss_label};
 use rekeyscope_impact::answer::{BrokenPackets, Cure, CureOf, LongerLifetime, Remedy};
+use rekeyscope_impact::explain::ToldQueue;
 use rekeyscope_impact::tell::account::amount_alone;
 use rekeyscope_model::analysis::{Attempt, AttemptOutcome};
 
@@ -16,8 +17,8 @@ pub(super) fn change(focus: &Focus, remedy: &Remedy<'_>) -> String {
         Remedy::Said(id) => return t.word(id),
         Remedy::Cured(id) => t.word(id),
         Remedy::Queue(queue) => {
-            let (at, who) = queue_at(focus, queue);
-            return fill!(t, "do-queue", at, who);
+            let text = format::capitalised(&of_queue(focus, queue));
+            return fill!(t, "do-queue", text);
         }
         Remedy::InVain(attempt) => {
             let (how, text) = (attempt.outcome.as_str(), of_attempt(focus, attempt));
@@ -62,6 +63,7 @@ fn text(focus: &Focus, of: &CureOf<'_>) -> String {
         CureOf::Label(label) => {
             advice::of_label(t, *label).map_or_else(String::new, |own| own.instruction(t))
         }
+        CureOf::Queue(queue) => of_queue(focus, queue),
         CureOf::Late => t.word("cure-late"),
         CureOf::Broken(BrokenPackets::Damaged(_)) => t.word("cure-damaged"),
         CureOf::Broken(BrokenPackets::Fragments(_, mss)) => {
@@ -72,6 +74,11 @@ fn text(focus: &Focus, of: &CureOf<'_>) -> String {
         CureOf::Lifetime(longer) => lifetime(focus, longer),
         CureOf::Explanation(shared) => Explained::new(focus, shared.time.clone()).cure(),
     }
+}
+
+fn of_queue(focus: &Focus, queue: &ToldQueue) -> String {
+    let (at, who) = queue_at(focus, queue);
+    fill!(focus.t, "cure-queue", at, who)
 }
 
 fn lifetime(focus: &Focus, longer: &LongerLifetime) -> String {
