@@ -785,6 +785,50 @@ fn missing_numbers_show_an_outage_of_datagrams() {
     }
 }
 
+/// Fifteen numbers are missing behind a pause: they were lost in it, or a queue had let others pass before them.
+#[test]
+fn numbers_that_come_late_are_missing_no_more() {
+    let paused = |late: bool| {
+        with_keys(move |w: &mut World| {
+            w.datagrams(3_000);
+            let first = w.down.sequence;
+            w.down.sequence += 15;
+            w.wait(3_000);
+            w.datagrams(20);
+            if late {
+                let newest = std::mem::replace(&mut w.down.sequence, first);
+                w.datagrams(30);
+                w.down.sequence = newest;
+            }
+            w.datagrams(3_000);
+        })
+    };
+    let lost = paused(false);
+    assert!(lost.headline.contains("nothing passed for 3.0"), "{lost:?}");
+    let late = paused(true);
+    assert!(!late.headline.contains("nothing passed"), "{late:?}");
+}
+
+/// Every fourth packet of a call never comes, or every fiftieth: so few are no fault of interest.
+#[test]
+fn many_packets_that_never_came_are_told() {
+    let call = |of: u64| {
+        with_keys(move |w: &mut World| {
+            w.ack(1_000, 0xffff);
+            for _ in 0..600 {
+                w.datagrams(2 * (of - 1));
+                w.blind = true;
+                w.datagrams(2);
+                w.blind = false;
+            }
+        })
+    };
+    let lossy = call(4);
+    assert!(lossy.headline.starts_with("25 % of the packets of"), "{lossy:?}");
+    let good = call(50);
+    assert!(!good.headline.contains("never came"), "{good:?}");
+}
+
 /// A transfer in full swing is captured while the clock is set forward by 40 s: nothing is sent again, and no number is missing.
 #[test]
 fn a_clock_that_was_set_is_no_outage_without_keys() {
@@ -875,6 +919,29 @@ fn a_transfer_that_stops_while_its_sa_goes_on_is_no_outage() {
     let open = stopped(World::talk);
     assert!(!open.headline.contains("othing"), "{open:?}");
     let silent = stopped(World::hear);
+    assert!(silent.headline.contains("nothing"), "{silent:?}");
+}
+
+/// Nothing comes behind a full segment; its sender checks long after it would have tried again, if it had more.
+#[test]
+fn a_transfer_that_stops_before_its_sender_checks_is_no_outage() {
+    let stopped = |checks: bool| {
+        with_keys(move |w| {
+            w.download = false;
+            w.upload = true;
+            w.steady(BEFORE);
+            for _ in 0..400 {
+                w.hear([10, 66, 0, 7]);
+                w.wait(20);
+            }
+            if checks {
+                w.check_v2(true);
+            }
+        })
+    };
+    let over = stopped(true);
+    assert!(!over.headline.contains("othing"), "{over:?}");
+    let silent = stopped(false);
     assert!(silent.headline.contains("nothing"), "{silent:?}");
 }
 

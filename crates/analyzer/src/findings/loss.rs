@@ -90,8 +90,9 @@ impl Lane<'_> {
         let within = |counts: &[u64], k: usize| counts[k] - counts.get(k + 1).unwrap_or(&0);
         let is_dropped = |k: &usize| {
             let all = late.packets[*k];
-            let arrived = within(&late.arrived, *k);
-            all >= ENOUGH && all as f64 >= LOSSY * packets as f64 && arrived <= within(&late.lost, *k)
+            let as_many = late.arrived[*k] <= late.lost[*k];
+            let as_many_within = within(&late.arrived, *k) <= within(&late.lost, *k);
+            all >= ENOUGH && all as f64 >= LOSSY * packets as f64 && as_many && as_many_within
         };
         let mut windows = 0..REPLAY_WINDOWS.len();
         let k = windows

@@ -37,7 +37,7 @@ pub enum ToldAnswer<'a> {
     /// Most packets are older than the one before.
     Disorder(&'a Capture),
     /// Data went on in clear that the tunnel used to carry.
-    Clear(&'a Finding),
+    Clear(&'a Finding, Option<ToldOutages<'a>>),
     /// Logins inside a tunnel that were refused.
     Login(Vec<&'a Event>),
     /// Outages, of all tunnels at once where that is known.
@@ -120,7 +120,7 @@ pub fn told_answer(analysis: &Analysis) -> ToldAnswer<'_> {
     let first = analysis.impact.first();
     let harmless = || first.is_some_and(|headline| headline.verdict.is_harmless());
     disorder(&analysis.capture)
-        .or_else(|| clear(analysis).map(Told::Clear))
+        .or_else(|| Some(Told::Clear(clear(analysis)?, told_outages(analysis))))
         .or_else(|| told_login(analysis).map(Told::Login))
         .or_else(|| outages(analysis))
         .or_else(|| told_lost_before(analysis, first?.tunnel).map(Told::LostBefore))
@@ -208,7 +208,7 @@ impl ToldAnswer<'_> {
     pub fn tunnel(&self) -> Option<usize> {
         use ToldAnswer as Told;
         match self {
-            Told::Disorder(_) | Told::Clear(_) | Told::NoVerdict { .. } | Told::Outages(_, Some(_)) => None,
+            Told::Disorder(_) | Told::Clear(..) | Told::NoVerdict { .. } | Told::Outages(_, Some(_)) => None,
             Told::Outages(told, None) => Some(told.outage.tunnel),
             Told::Login(refusals) => refusals.last()?.tunnel,
             Told::TornDown(told) => told.deletes.first()?.tunnel,

@@ -5,7 +5,7 @@ use crate::explain::findings::finding_of;
 use crate::verdict::{INTEREST, LEAST_SHARE};
 use rekeyscope_model::analysis::{
     Account, AccountLabel, AccountLine, Analysis, Direction, ExplanationCause, Finding, FindingKind, Impact,
-    Ledger, Outage, Verdict,
+    Ledger, LedgerBasis, Outage, Verdict,
 };
 
 fn account<'a>(analysis: &'a Analysis, headline: &Impact) -> Option<&'a Account> {
@@ -133,21 +133,31 @@ fn lost_to_losses(account: &Account) -> f64 {
     lines.map(|line| line.lost_seconds).sum()
 }
 
+/// Share of lost packets at which TCP has fewer than four segments in flight (Mathis et al. 1997: 1.22/√p), so that its timer alone repeats what
+/// is lost (RFC 5681 §3.2): no transfer that fills its path loses more.
+const BEYOND_TCP: f64 = 1.5 / 16.0;
+
 /// The direction that lost the largest share of its packets before the capture, where that is of interest. A transfer that fills its path loses
-/// packets and no time.
+/// packets and no time, and without keys less than a share.
 pub fn told_path_loss(analysis: &Analysis) -> Option<ToldPathLoss<'_>> {
     let tunnels = analysis.tunnels.iter();
     let sides = tunnels.flat_map(|t| Direction::BOTH.map(|direction| (t.id, direction)));
     let lossy = sides.filter_map(|(tunnel, direction)| {
-        let finding = lost_on_the_path(analysis, (tunnel, direction))?;
-        let account = analysis.account_of(tunnel, direction);
-        account
-            .is_none_or(|own| lost_to_losses(own) > INTEREST * own.seconds)
-            .then_some(())?;
+        let (finding, least) = match lost_on_the_path(analysis, (tunnel, direction)) {
+            Some(finding) => (finding, INTEREST),
+            None => {
+                let missing = finding_of(analysis, FindingKind::PacketsMissing, (tunnel, direction));
+                (missing?, BEYOND_TCP)
+            }
+        };
+        let ledger = analysis.ledger_of(tunnel, direction);
+        let judged = ledger.is_some_and(|ledger| ledger.basis == LedgerBasis::Acknowledgements);
+        let account = analysis.account_of(tunnel, direction).filter(|_| judged);
+        let costs = account.is_none_or(|own| lost_to_losses(own) > INTEREST * own.seconds);
         let sas = || analysis.sas_towards(tunnel, direction);
         let missing: u64 = sas().map(|sa| sa.sequence.missing).sum();
         let sent = missing + sas().map(|sa| sa.packets).sum::<u64>();
-        (missing as f64 > INTEREST * sent as f64).then_some(ToldPathLoss {
+        (costs && missing as f64 > least * sent as f64).then_some(ToldPathLoss {
             tunnel,
             direction,
             finding,

@@ -1150,6 +1150,26 @@ fn a_limit_in_packets() {
     assert_eq!(limited([2_440, 2_443], uneven), (None, Some(2_860)), "it differs");
 }
 
+/// ESP of the client ends a wait after its checks without an answer. That of the gateway goes on, or it was away when it was asked, and comes back.
+#[test]
+fn a_side_that_falls_silent_after_its_checks_gave_its_peer_up() {
+    let mut given_up = scene();
+    given_up.sas[1].used = Some((at(1.0), at(15.0)));
+    given_up.outage().to = at(20.0);
+    given_up.silent(CLIENT, 10.0, 20.0);
+    let checks = given_up.event(EventKind::ChecksUnanswered, 4.0, GATEWAY);
+    (checks.until, checks.count) = (Some(at(8.0)), Some(3));
+    let explanation = is(&given_up, GivenUpTooSoon);
+    assert_eq!((explanation.by, explanation.seconds), (Some(GATEWAY), Some(6.0)));
+    let cause = |scene: &Scene| explain(scene)[0].as_ref().map(|e| e.cause);
+    let mut away = given_up.clone();
+    away.silent(GATEWAY, 3.0, 14.0);
+    assert_ne!(cause(&away), Some(GivenUpTooSoon));
+    let mut asked_on = given_up;
+    asked_on.events[0].until = Some(at(4.5));
+    assert_ne!(cause(&asked_on), Some(GivenUpTooSoon), "it had not given up");
+}
+
 /// Checks of the client get no answer, and the gateway answers its new request at once.
 #[test]
 fn a_peer_that_was_given_up_though_it_lives() {

@@ -338,7 +338,7 @@ do-slow-sa = Do: find out why { $who } does not handle this SA in hardware (offl
 
 ## Many packets never came to the capture. $who: the side that sent them
 
-path-loss-line = { $share } of the packets of { $who } were lost before this capture.
+path-loss-line = { $share } of the packets of { $who } never came to this capture.
 do-path-loss = Do: between { $who } and this capture, look for a limit of packets or bytes per second (policer, flood protection for UDP), and at the line: interface errors, duplex mismatch, radio. See whether the loss ends where { $who } sends less.
 
 ## Segments that were lost before encryption. $who: "the client" or "the gateway"; the other arguments: finding-lost-before-encryption

@@ -46,7 +46,12 @@ fn lines(focus: &Focus) -> Option<Answer> {
     let since = |cause, event| standstill::of_nothing_since(focus, cause, event);
     match &focus.answer {
         Told::Disorder(capture) => Some(findings::of_disorder(focus, capture)),
-        Told::Clear(finding) => Some(findings::of_clear(focus, finding)),
+        Told::Clear(finding, outages) => {
+            let outage = outages
+                .as_ref()
+                .and_then(|told| outage::of_outages(focus, told, None));
+            Some(findings::of_clear(focus, finding, outage))
+        }
         Told::Login(refusals) => set_up::of_login(focus, refusals),
         Told::Outages(told, everywhere) => outage::of_outages(focus, told, everywhere.as_ref()),
         Told::LostBefore(told) => findings::of_lost_before(focus, told),

@@ -22,8 +22,8 @@ pub(super) fn of_disorder(focus: &Focus, capture: &Capture) -> Answer {
     }
 }
 
-/// The answer for data that went in clear.
-pub(super) fn of_clear(focus: &Focus, finding: &Finding) -> Answer {
+/// The answer for data that went in clear, and what is told of the tunnel that had ended.
+pub(super) fn of_clear(focus: &Focus, finding: &Finding, outage: Option<Answer>) -> Answer {
     let t = focus.t;
     let told = finding
         .messages
@@ -34,9 +34,11 @@ pub(super) fn of_clear(focus: &Focus, finding: &Finding) -> Answer {
         id: "clear-line".to_owned(),
         ..told.clone()
     };
+    let said = [clean::sentence(&t.say(&told))].into_iter();
+    let why = said.chain(outage.map(|outage| outage.headline));
     Answer {
         headline: clean::sentence(&t.say(&line)),
-        why: fill!(t, "why-outage", text = clean::sentence(&t.say(&told))),
+        why: fill!(t, "why-outage", text = t.sentences(&Vec::from_iter(why))),
         change: t.word("do-clear"),
     }
 }
