@@ -20,11 +20,11 @@ use crate::explain::{
     told_childless, told_cut_off, told_dialled_again, told_elsewhere, told_ended, told_everywhere,
     told_failed_renewal, told_left_behind, told_login, told_lost_before, told_no_return, told_orphan,
     told_outages, told_path_loss, told_set_up, told_silent_esp, told_silent_host, told_slow_sa,
-    told_standstill, told_torn_down,
+    told_standstill, told_torn_down, told_unexplained_beside,
 };
 use rekeyscope_model::analysis::{
-    AccountLine, Analysis, Capture, Event, EventKind, ExchangeKind, Finding, FindingKind, Impact, Ledger,
-    Tunnel,
+    Account, AccountLine, Analysis, Capture, Event, EventKind, ExchangeKind, Finding, FindingKind, Impact,
+    Ledger, Tunnel,
 };
 
 /// Packets in clear are data that goes on from so many on: one StopCCN is none, nor are a few words of a control connection. A finding names
@@ -92,12 +92,30 @@ pub enum ToldAnswer<'a> {
 pub struct ToldCost<'a> {
     /// The verdict that it is about.
     pub headline: &'a Impact,
-    /// The line that the answer begins with, in place of the rekeys, and the ledger beside it.
-    pub leads: Option<(&'a AccountLine, &'a Ledger)>,
+    /// The loss that the answer begins with, in place of the rekeys.
+    pub leads: Option<LeadingLoss<'a>>,
     /// The reasons, in the order in which they are told; may be empty.
     pub reasons: Vec<Reason<'a>>,
     /// The thing to do.
     pub remedy: Remedy<'a>,
+}
+
+/// A loss that cost more than the rekeys.
+#[derive(Debug, Clone, Copy)]
+pub struct LeadingLoss<'a> {
+    /// The line of the loss.
+    pub line: &'a AccountLine,
+    /// The account that has it.
+    pub account: &'a Account,
+    /// The cost of the rekeys of that transfer.
+    pub ledger: &'a Ledger,
+}
+
+impl LeadingLoss<'_> {
+    /// Share of the transfer's time: the figure beside line 1.
+    pub fn share(&self) -> f64 {
+        self.line.lost_seconds / self.account.seconds
+    }
 }
 
 impl<'a> ToldCost<'a> {
@@ -105,7 +123,14 @@ impl<'a> ToldCost<'a> {
         let cost = Cost::of(analysis, headline);
         ToldCost {
             headline,
-            leads: cost.leads().zip(cost.ledger),
+            leads: cost.leads().and_then(|line| {
+                let (account, ledger) = (cost.account?, cost.ledger?);
+                Some(LeadingLoss {
+                    line,
+                    account,
+                    ledger,
+                })
+            }),
             reasons: cost.reasons(),
             remedy: cost.remedy(),
         }
@@ -141,9 +166,10 @@ pub fn told_answer(analysis: &Analysis) -> ToldAnswer<'_> {
         .or_else(|| told_failed_renewal(analysis).map(Told::FailedRenewal))
         .or_else(|| {
             let cost = ToldCost::of(analysis, first?);
-            let else_told = || harmless() && cost.leads.is_none();
-            let lossy = || told_path_loss(analysis).filter(|_| else_told());
-            let silent = || told_silent_host(analysis).filter(|_| else_told());
+            let leads = |lost: &LeadingLoss<'_>| told_unexplained_beside(lost.account, lost.line).is_none();
+            let explained = cost.leads.is_some_and(|lost| leads(&lost));
+            let lossy = || told_path_loss(analysis).filter(|_| harmless() && !explained);
+            let silent = || told_silent_host(analysis).filter(|_| harmless() && cost.leads.is_none());
             let found = lossy().map(Told::PathLoss);
             let found = found.or_else(|| silent().map(Told::SilentHost));
             Some(found.unwrap_or(Told::Cost(cost)))

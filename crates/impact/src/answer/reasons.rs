@@ -3,7 +3,7 @@
 use crate::answer::cost::{Cost, SharedExplanation};
 use crate::explain::{
     ToldFirstNumbers, ToldNoReturn, ToldQueue, finding_of, is_loss, lost_on_the_path, told_first_numbers,
-    told_idle_beside, told_no_return, told_queue, told_stop,
+    told_idle_beside, told_no_return, told_queue, told_stop, told_unexplained_beside,
 };
 use crate::verdict::LEAST_SHARE;
 use rekeyscope_model::analysis::{
@@ -198,11 +198,11 @@ impl<'a> Cost<'a> {
         if let Some(line) = self.most_beside_rekeys() {
             let lost = Reason::Lost(account, line, self.as_much());
             let queue = self.queue_at_an_end(line).map(Reason::Queue);
-            return [lost]
-                .into_iter()
-                .chain(self.idle_beside(line))
-                .chain(queue)
-                .collect();
+            let beside = self.idle_beside(line).or_else(|| {
+                let unexplained = told_unexplained_beside(account, line)?;
+                Some(Reason::Lost(account, unexplained, None))
+            });
+            return [lost].into_iter().chain(beside).chain(queue).collect();
         }
         let Some(observed_bps) = self.headline.observed_bps else {
             return Vec::new();

@@ -5,7 +5,7 @@ use crate::explain::findings::finding_of;
 use crate::verdict::{INTEREST, LEAST_SHARE};
 use rekeyscope_model::analysis::{
     Account, AccountLabel, AccountLine, Analysis, Direction, ExplanationCause, Finding, FindingKind, Impact,
-    Ledger, LedgerBasis, Outage, Verdict,
+    LedgerBasis, Outage, Verdict,
 };
 
 fn account<'a>(analysis: &'a Analysis, headline: &Impact) -> Option<&'a Account> {
@@ -44,7 +44,8 @@ pub fn told_loss_beside<'a>(
     let account = account(analysis, headline)?;
     let near = (most.lost_seconds - LEAST_SHARE * account.seconds).max(0.0);
     let usual = |line: &AccountLine| cost_row(line.label).beside_rekeys == BesideRekeys::Usual;
-    let mut lines = faults(account, headline).filter(|line| usual(most) || !usual(line));
+    let mut lines =
+        faults(account, headline).filter(|line| !is_unexplained(line) && (usual(most) || !usual(line)));
     lines.find(|line| {
         line.label != most.label && line.lost_seconds > near && !account.not_testable.contains(&line.label)
     })
@@ -62,9 +63,14 @@ pub fn told_idle_beside<'a>(
     (idle.lost_seconds > most.lost_seconds).then_some(idle)
 }
 
-/// Share of the transfer's time that was lost to a line of its account: the figure beside a first line that begins with this loss.
-pub fn share_of_transfer(line: &AccountLine, ledger: &Ledger) -> f64 {
-    line.lost_seconds / ledger.seconds
+fn is_unexplained(line: &AccountLine) -> bool {
+    line.label == AccountLabel::Unexplained
+}
+
+/// The line of what nothing explains, where a transfer lost more to it than to what is told.
+pub fn told_unexplained_beside<'a>(account: &'a Account, told: &AccountLine) -> Option<&'a AccountLine> {
+    let unexplained = account.labels.iter().find(|line| is_unexplained(line));
+    unexplained.filter(|line| line.lost_seconds > told.lost_seconds)
 }
 
 /// The loss that an answer about a transfer begins with: the largest fault that can be changed, whatever the sender had not to send.
@@ -72,18 +78,13 @@ pub fn leading_loss<'a>(analysis: &'a Analysis, headline: &Impact) -> Option<&'a
     let account = account(analysis, headline)?;
     let place = |line: &AccountLine| cost_row(line.label).beside_rekeys;
     let own = |line: &AccountLine| line.lost_seconds * (1.0 - line.behind_rekeys);
-    let faults = || {
-        account
-            .labels
-            .iter()
-            .filter(|line| place(line) != BesideRekeys::Usual)
-    };
+    let is_fault = |line: &AccountLine| place(line) != BesideRekeys::Usual && !is_unexplained(line);
+    let faults = || account.labels.iter().filter(|line| is_fault(line));
     let line = faults()
         .max_by(|a, b| own(a).total_cmp(&own(b)))
         .filter(|line| cost_row(line.label).has_cure && !account.not_testable.contains(&line.label))?;
     let lost: f64 = faults().map(|line| line.lost_seconds).sum();
-    let alone =
-        told_loss_beside(analysis, headline, line).is_none_or(|other| place(other) == BesideRekeys::Usual);
+    let alone = told_loss_beside(analysis, headline, line).is_none();
     let leads = match (place(line), headline.verdict) {
         // The transfer took twice as long for what can be changed, or one fault took what is of interest.
         (_, verdict) if verdict.is_harmless() => {

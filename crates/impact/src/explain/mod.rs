@@ -39,8 +39,8 @@ pub use explained::{ExplainedTime, WindowsPart};
 pub use failure::{ToldRenewal, failures_first, told_failed_renewal};
 pub use findings::{FINDINGS, FindingRow, finding_of, finding_row};
 pub use loss::{
-    ToldLostBefore, ToldPathLoss, leading_loss, share_of_transfer, told_idle_beside, told_loss,
-    told_loss_beside, told_lost_before, told_path_loss,
+    ToldLostBefore, ToldPathLoss, leading_loss, told_idle_beside, told_loss, told_loss_beside,
+    told_lost_before, told_path_loss, told_unexplained_beside,
 };
 pub(crate) use loss::{is_loss, lost_on_the_path};
 pub use orphan::{OrphanReason, ToldOrphan, told_orphan};

@@ -15,7 +15,6 @@ pub(crate) use rekeyscope_model::analysis::AnswerLines as Answer;
 
 use crate::words::focus::Focus;
 use rekeyscope_impact::answer::ToldAnswer;
-use rekeyscope_impact::explain::share_of_transfer;
 use rekeyscope_model::analysis::{AccountLabel, Analysis, ExplanationCause, Outage, Verdict};
 use rekeyscope_model::text::{Language, Message, Said};
 
@@ -91,12 +90,8 @@ pub(crate) fn figure<'a>(focus: &Focus<'a>) -> Option<LineFigure<'a>> {
         ToldAnswer::Outages(told, _) => Some(LineFigure::Outage(told.outage)),
         ToldAnswer::Cost(told) => {
             let ledger = focus.ledger(told.headline)?;
-            if let Some((line, ledger)) = told.leads {
-                return Some(LineFigure::Lost(
-                    line.label,
-                    share_of_transfer(line, ledger),
-                    false,
-                ));
+            if let Some(lost) = told.leads {
+                return Some(LineFigure::Lost(lost.line.label, lost.share(), false));
             }
             (told.headline.verdict == Verdict::Shown).then_some(LineFigure::Lost(
                 AccountLabel::Rekey,

@@ -5,9 +5,9 @@ use crate::words::answer::{reasons, remedy};
 use crate::words::ends::upload_or_download;
 use crate::words::focus::Focus;
 use crate::words::{clean, format, lost_to};
-use rekeyscope_impact::answer::ToldCost;
+use rekeyscope_impact::answer::{LeadingLoss, ToldCost};
 use rekeyscope_impact::tell::account::amount_alone;
-use rekeyscope_model::analysis::{AccountLine, Impact, Ledger, Verdict};
+use rekeyscope_model::analysis::{Impact, Verdict};
 
 /// The answer of what rekeys cost.
 pub(super) fn of_cost(focus: &Focus, told: &ToldCost<'_>) -> Answer {
@@ -23,12 +23,17 @@ pub(super) fn of_cost(focus: &Focus, told: &ToldCost<'_>) -> Answer {
 }
 
 /// The sentence where something else cost more than the rekeys: line 1 is about what cost most.
-fn lost_more(focus: &Focus, headline: &Impact, (line, ledger): (&AccountLine, &Ledger)) -> String {
+fn lost_more(focus: &Focus, headline: &Impact, more: LeadingLoss<'_>) -> String {
     let t = focus.t;
     let (hurt, used) = (headline.rekeys_hurt.len(), headline.rekeys_used);
     let direction = upload_or_download(t, headline.direction);
-    let [lost, cost, transfer] = [line.lost_seconds, ledger.cost_seconds, ledger.seconds].map(amount_alone);
-    let to = lost_to(t, line.label);
+    let seconds = [
+        more.line.lost_seconds,
+        more.ledger.cost_seconds,
+        more.account.seconds,
+    ];
+    let [lost, cost, transfer] = seconds.map(amount_alone);
+    let to = lost_to(t, more.line.label);
     let rekeys = match headline.verdict {
         Verdict::NoRekeys => "none",
         verdict if verdict.is_harmless() => "harmless",
