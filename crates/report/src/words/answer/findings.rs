@@ -34,8 +34,8 @@ pub(super) fn of_clear(focus: &Focus, finding: &Finding, outage: Option<Answer>)
         id: "clear-line".to_owned(),
         ..told.clone()
     };
-    let said = [clean::sentence(&t.say(&told))].into_iter();
-    let why = said.chain(outage.map(|outage| outage.headline));
+    let before = outage.map(|outage| outage.headline).into_iter();
+    let why = before.chain([clean::sentence(&t.say(&told))]);
     Answer {
         headline: clean::sentence(&t.say(&line)),
         why: fill!(t, "why-outage", text = t.sentences(&Vec::from_iter(why))),
