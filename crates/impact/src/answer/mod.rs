@@ -24,7 +24,7 @@ use crate::explain::{
 };
 use rekeyscope_model::analysis::{
     Account, AccountLine, Analysis, Capture, Event, EventKind, ExchangeKind, Finding, FindingKind, Impact,
-    Ledger, Tunnel,
+    Ledger, Tunnel, Verdict,
 };
 
 /// Packets in clear are data that goes on from so many on: one StopCCN is none, nor are a few words of a control connection. A finding names
@@ -168,7 +168,8 @@ pub fn told_answer(analysis: &Analysis) -> ToldAnswer<'_> {
             let cost = ToldCost::of(analysis, first?);
             let leads = |lost: &LeadingLoss<'_>| told_unexplained_beside(lost.account, lost.line).is_none();
             let explained = cost.leads.is_some_and(|lost| leads(&lost));
-            let lossy = || told_path_loss(analysis).filter(|_| harmless() && !explained);
+            let hurt = matches!(first?.verdict, Verdict::Some | Verdict::Shown | Verdict::Failed);
+            let lossy = || told_path_loss(analysis).filter(|_| !hurt && !explained);
             let silent = || told_silent_host(analysis).filter(|_| harmless() && cost.leads.is_none());
             let found = lossy().map(Told::PathLoss);
             let found = found.or_else(|| silent().map(Told::SilentHost));

@@ -251,11 +251,13 @@ fn at_different_times<'a>(group: &[Told<'a>]) -> Vec<&'a Outage> {
     let mut in_order: Vec<&Outage> = group.iter().map(|(outage, _)| *outage).collect();
     in_order.sort_by_key(|outage| outage.start);
     let mut apart: Vec<Vec<&Outage>> = Vec::new();
+    let mut until = None;
     for outage in in_order {
-        match apart.last_mut() {
-            Some(same) if same.iter().any(|other| outage.start < other.until()) => same.push(outage),
-            _ => apart.push(vec![outage]),
+        match apart.last_mut().filter(|_| Some(outage.start) < until) {
+            Some(same) => same.push(outage),
+            None => apart.push(vec![outage]),
         }
+        until = until.max(Some(outage.until()));
     }
     apart.iter().filter_map(|same| first_of_longest(same)).collect()
 }
