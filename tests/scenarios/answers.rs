@@ -761,6 +761,25 @@ fn large_packets_that_do_not_come_are_missed_between_small_ones() {
     }
 }
 
+/// An upload is over, and a line that loses every third packet carries a call on.
+#[test]
+fn small_packets_of_a_poor_line_are_no_large_ones_that_stopped() {
+    let call = |w: &mut World| {
+        w.download = false;
+        w.upload = true;
+        w.steady(BEFORE);
+        for n in 0..600 {
+            w.wait(20);
+            w.blind = n % 3 == 0;
+            w.talk([10, 66, 0, 7]);
+        }
+        w.blind = false;
+    };
+    for lines in [with_keys(call), without_keys(call)] {
+        assert!(!lines.headline.contains("arge packets"), "{lines:?}");
+    }
+}
+
 /// The capture is at the receiver of datagrams that nobody answers.
 #[test]
 fn missing_numbers_show_an_outage_of_datagrams() {

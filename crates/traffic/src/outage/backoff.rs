@@ -10,6 +10,16 @@ use rekeyscope_model::time::Timestamp;
 /// Doublings in a row that are no chance: a time within an eighth of the double is one of eight at most, three of them one of five hundred.
 const LEAST_DOUBLINGS: usize = 3;
 
+/// Number of times that are as far behind the one before as the shortest timer takes, and the first.
+pub(super) fn count_apart(times: impl Iterator<Item = Timestamp>) -> u32 {
+    let mut before = None;
+    let apart = times.filter(|time| {
+        let last = before.replace(*time);
+        last.is_none_or(|last| time.nanos_since(last) >= LEAST_TIMEOUT)
+    });
+    u32::try_from(apart.count()).unwrap_or(u32::MAX)
+}
+
 /// Whether some times in a row are those of one timer that doubles.
 pub(super) fn are_doubled(times: impl Iterator<Item = Timestamp>) -> bool {
     let times: Vec<Timestamp> = times.collect();

@@ -35,6 +35,8 @@ pub(super) struct Circumstances {
     pub(super) missing: u32,
     /// Packets that came in it behind missing ones.
     pub(super) gaps: u32,
+    /// Those of them that came as long after the one before as the shortest timer takes, and the first.
+    pub(super) gaps_apart: u32,
     /// The missing packets came like copies that a sender's timer sends: each after twice the time of the one before.
     pub(super) doubled: bool,
     /// The missing packets are those of an answer that its receiver waits for.
@@ -125,19 +127,20 @@ pub(super) fn judge(
     // Numbers that are missing in an idle direction were acknowledgements of the other one.
     let is_other = matches!(carried, CarriedKind::Datagrams | CarriedKind::Echo);
     let sends = before.busy || swallowed > 0 || is_other;
-    let only_small = carried == CarriedKind::Unread
-        && in_vain.is_empty()
-        && around.echoes >= LEAST_ATTEMPTS
-        && u64::from(around.gaps) >= LEAST_NOT_BY_CHANCE;
+    // No timer sends copies faster than the shortest: of gaps that are closer to each other most are of others, and a closed way leaves few.
+    let by_timer = 2 * around.gaps_apart >= around.gaps;
+    let of_copies = u64::from(around.gaps) >= LEAST_NOT_BY_CHANCE && by_timer;
+    let only_small =
+        carried == CarriedKind::Unread && in_vain.is_empty() && around.echoes >= LEAST_ATTEMPTS && of_copies;
     // A sender of what the receiver lacks sends copies each time that its timer ends, which doubles (RFC 6298 §5.5).
-    let copies_missing = (before.lacks || around.open && around.doubled)
+    let copies_missing = of_copies
+        && (before.lacks || around.open && around.doubled)
         && before.busy
         && nanos >= before.rto * ((1 << LEAST_NOT_BY_CHANCE) - 1)
-        && u64::from(around.gaps) >= LEAST_NOT_BY_CHANCE
         || around.answer_missing && nanos >= before.rto * ((1 << LEAST_NOT_BY_CHANCE) - 1);
     let shown_by = if tried {
         Some(ShownBy::Swallowed)
-    } else if around.missing >= INITIAL_WINDOW && sends || only_small || copies_missing {
+    } else if around.missing >= INITIAL_WINDOW && sends && by_timer || only_small || copies_missing {
         Some(ShownBy::MissingNumbers)
     } else if around.event && (stopped || asks) {
         Some(ShownBy::ControlPlane)

@@ -1,6 +1,6 @@
 //! All pairs of inner addresses.
 
-use super::backoff::{SmallPassed, are_doubled, are_of_an_answer};
+use super::backoff::{SmallPassed, are_doubled, are_of_an_answer, count_apart};
 use super::candidate::{Before, Candidate, Delivered, InVain, TransferEnd};
 use super::delivery::{PairDelivery, waiting_for};
 use super::echoes::EchoesInVain;
@@ -669,6 +669,7 @@ impl Outages {
             answer_missing: before.asked > 0 && are_of_an_answer(gaps(), (from, to)),
             missing: jumps.chain(all_gaps().map(|gap| gap.missing)).max().unwrap_or(0),
             gaps: u32::try_from(gaps().count()).unwrap_or(u32::MAX),
+            gaps_apart: count_apart(gaps()),
             event: inside.clone().any(|event| ends_ways(event.kind)),
             gone: has(EventKind::ChecksUnanswered),
             hint,
