@@ -78,23 +78,23 @@ pub fn leading_loss<'a>(analysis: &'a Analysis, headline: &Impact) -> Option<&'a
     let account = account(analysis, headline)?;
     let place = |line: &AccountLine| cost_row(line.label).beside_rekeys;
     let own = |line: &AccountLine| line.lost_seconds * (1.0 - line.behind_rekeys);
-    let is_fault = |line: &AccountLine| place(line) != BesideRekeys::Usual && !is_unexplained(line);
-    let faults = || account.labels.iter().filter(|line| is_fault(line));
-    let line = faults()
+    let is_fault = |line: &&AccountLine| place(line) != BesideRekeys::Usual && !is_unexplained(line);
+    let line = account
+        .labels
+        .iter()
+        .filter(is_fault)
         .max_by(|a, b| own(a).total_cmp(&own(b)))
         .filter(|line| cost_row(line.label).has_cure && !account.not_testable.contains(&line.label))?;
-    let lost: f64 = faults().map(|line| line.lost_seconds).sum();
-    let alone = told_loss_beside(analysis, headline, line).is_none();
+    let is_most = || told_loss(analysis, headline).is_some_and(|most| most.label == line.label);
     let leads = match (place(line), headline.verdict) {
-        // The transfer took twice as long for what can be changed, or one fault took what is of interest.
         (_, verdict) if verdict.is_harmless() => {
-            2.0 * lost > account.seconds || alone && line.lost_seconds > INTEREST * account.seconds
+            let alone = told_loss_beside(analysis, headline, line).is_none();
+            alone && line.lost_seconds > INTEREST * account.seconds
         }
-        (BesideRekeys::Leads, verdict) => matches!(verdict, Verdict::Some | Verdict::Shown),
-        (_, verdict) => verdict == Verdict::Some,
+        (BesideRekeys::Leads, Verdict::Some | Verdict::Shown) => is_most(),
+        (_, verdict) => verdict == Verdict::Some && is_most(),
     };
-    let is_most = told_loss(analysis, headline).is_some_and(|most| most.label == line.label);
-    (leads && (is_most || headline.verdict.is_harmless())).then_some(line)
+    leads.then_some(line)
 }
 
 /// Packets of one direction of a tunnel that never came to the capture.
