@@ -260,14 +260,7 @@ impl ToldAnswer<'_> {
     /// Tells whether the answer is about a failure of a tunnel, and not about what rekeys cost.
     pub fn is_failure(&self) -> bool {
         use ToldAnswer as Told;
-        !matches!(
-            self,
-            Told::Cost(_)
-                | Told::PathLoss(_)
-                | Told::SilentHost(_)
-                | Told::NoVerdict { .. }
-                | Told::Disorder(_)
-        )
+        !matches!(self, Told::Cost(_) | Told::NoVerdict { .. } | Told::Disorder(_))
     }
 
     /// Tells whether rekeys of its tunnel were seen that are not the cause of what it tells.
