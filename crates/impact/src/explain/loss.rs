@@ -87,6 +87,15 @@ pub fn leading_loss<'a>(analysis: &'a Analysis, headline: &Impact) -> Option<&'a
         .filter(|line| cost_row(line.label).has_cure && !account.not_testable.contains(&line.label))?;
     let is_most = || told_loss(analysis, headline).is_some_and(|most| most.label == line.label);
     let leads = match (place(line), headline.verdict) {
+        // Without a bound nothing can be said of the rekeys beside it.
+        (_, Verdict::Inconclusive)
+            if analysis
+                .ledger_of(headline.tunnel, headline.direction)?
+                .bound_ms
+                .is_none() =>
+        {
+            false
+        }
         (_, verdict) if verdict.is_harmless() => {
             let alone = told_loss_beside(analysis, headline, line).is_none();
             alone && line.lost_seconds > INTEREST * account.seconds

@@ -12,6 +12,7 @@ client-of-tunnel = { $client } (tunnel { $tunnel })
 # $label: what cost more than the rekeys, which cost hardly anything
 headline-more = This { $direction } lost { $lost } of { $transfer } to { $to }; { $rekeys ->
     [none] no rekey was seen
+    [bound] rekeys under { $bound } each
     [harmless] rekeys did not stop it
    *[hurt] { $cost } to { $hurt } of { $used } rekeys
 }.

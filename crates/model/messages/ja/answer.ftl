@@ -9,6 +9,7 @@ client-of-tunnel = { $client }（トンネル { $tunnel }）
 
 headline-more = { $direction }（{ $transfer }）の遅れ: { $to } { $lost }、リキー（鍵更新）{ $rekeys ->
     [none] なし
+    [bound] は 1 回 { $bound } 未満
     [harmless] による停止なし
    *[hurt] { $used } 回中 { $hurt } 回で { $cost }
 }

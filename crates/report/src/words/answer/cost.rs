@@ -34,8 +34,10 @@ fn lost_more(focus: &Focus, headline: &Impact, more: LeadingLoss<'_>) -> String 
     ];
     let [lost, cost, transfer] = seconds.map(amount_alone);
     let to = lost_to(t, more.line.label);
+    let bound = format::or_unknown(more.ledger.bound_ms, format::duration_ms);
     let rekeys = match headline.verdict {
         Verdict::NoRekeys => "none",
+        Verdict::Inconclusive => "bound",
         verdict if verdict.is_harmless() => "harmless",
         _ => "hurt",
     };
@@ -49,7 +51,8 @@ fn lost_more(focus: &Focus, headline: &Impact, more: LeadingLoss<'_>) -> String 
         to,
         hurt,
         used,
-        cost
+        cost,
+        bound
     )
 }
 
