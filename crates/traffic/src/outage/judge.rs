@@ -35,7 +35,7 @@ pub(super) struct Circumstances {
     pub(super) missing: u32,
     /// Packets that came in it behind missing ones.
     pub(super) gaps: u32,
-    /// Those of them that came as long after the one before as the shortest timer takes, and the first.
+    /// Gaps that came as long after the one before as the shortest timer takes, and the first.
     pub(super) gaps_apart: u32,
     /// The missing packets came like copies that a sender's timer sends: each after twice the time of the one before.
     pub(super) doubled: bool,

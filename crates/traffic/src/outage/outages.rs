@@ -56,9 +56,9 @@ struct NumberGap {
     direction: Direction,
     /// The packet's place.
     esp: EspNumber,
-    /// How many numbers lay between it and the highest one before.
+    /// Numbers between it and the highest one before.
     width: u32,
-    /// Those of them that did not come later.
+    /// Numbers among them that did not come later.
     missing: u32,
 }
 
