@@ -3,6 +3,7 @@
 use super::answers::{with_keys, without_keys};
 use super::steps::{AFTER, BEFORE, lose_until_timeout, resend_lost};
 use rekeyscope_testkit::scenario::World;
+use std::ops::Range;
 
 /// Another address of the server.
 const OTHER_LINE: [u8; 4] = [10, 9, 1, 1];
@@ -173,15 +174,14 @@ pub(crate) fn networks_side_by_side(w: &mut World) {
     }
 }
 
-/// Two hosts, each with a pair of its own. The client stops sending on the first one's, until that is renewed; the server's host goes on asking in vain,
-/// or what it sends asks for no answer, and the client has nothing to say for a while on the new one either.
-fn one_sa_stops(w: &mut World, asked: bool) {
+/// Two hosts, each with a pair of its own, the first one's renewed in round 200. The client sends nothing on that for some rounds; the server's host
+/// goes on asking in vain, or what it sends asks for no answer.
+fn one_sa_stops(w: &mut World, asked: bool, silent: Range<u32>) {
     w.check_v2(true);
     w.download = false;
     let first = (w.down, w.up);
     w.take_new_sas_v2();
     let mut pairs = [first, (w.down, w.up)];
-    let silent = 80..if asked { 200 } else { 230 };
     for number in 0..300 {
         for (host, pair) in pairs.iter_mut().enumerate() {
             (w.down, w.up) = *pair;
@@ -204,11 +204,19 @@ fn one_sa_stops(w: &mut World, asked: bool) {
 }
 
 pub(crate) fn one_of_two_sas_stops(w: &mut World) {
-    one_sa_stops(w, true);
+    one_sa_stops(w, true, 80..200);
 }
 
 pub(crate) fn one_of_two_hosts_rests(w: &mut World) {
-    one_sa_stops(w, false);
+    one_sa_stops(w, false, 80..230);
+}
+
+pub(crate) fn one_of_two_sas_is_dead(w: &mut World) {
+    one_sa_stops(w, true, 0..200);
+}
+
+pub(crate) fn one_of_two_hosts_is_away(w: &mut World) {
+    one_sa_stops(w, true, 0..230);
 }
 
 /// All that the server sends, or its ESP, comes from another address than the client sends to; nobody answers its pings.
@@ -369,6 +377,17 @@ fn one_sa_stops_while_the_others_go_on() {
     ] {
         assert!(!lines.headline.contains("One SA"), "{lines:?}");
     }
+}
+
+/// The capture begins behind the loss of the SA. A host that answers a while after the renewal was away itself.
+#[test]
+fn one_sa_is_dead_from_the_begin() {
+    let lines = with_keys(one_of_two_sas_is_dead);
+    let line = "The client had probably dropped an SA by 0.02 s";
+    assert!(lines.headline.starts_with(line), "{lines:?}");
+    assert!(lines.why.contains("brought answers at once"), "{lines:?}");
+    let lines = with_keys(one_of_two_hosts_is_away);
+    assert!(lines.headline.starts_with("Pings got no reply from 0.02 s"), "{lines:?}");
 }
 
 #[test]

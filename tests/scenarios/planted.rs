@@ -517,6 +517,16 @@ pub(super) const SCENARIOS: &[Scenario] = &[
         one_of_two_hosts_rests,
     ),
     scenario(
+        "IKEv2, one of two SAs dead",
+        &["event child_deleted", "one_sided"],
+        one_of_two_sas_is_dead,
+    ),
+    scenario(
+        "IKEv2, one of two hosts away",
+        &["event child_deleted", "unexplained"],
+        one_of_two_hosts_is_away,
+    ),
+    scenario(
         "IKEv2, two networks by turns",
         &["event child_deleted", "event networks_by_turns"],
         networks_by_turns,

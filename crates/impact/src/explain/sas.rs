@@ -6,7 +6,7 @@ use crate::explain::view::{DELETE_OF_A_REKEY, OutageView};
 use rekeyscope_model::analysis::{Certainty, Event, EventKind, Explanation, ExplanationCause};
 use rekeyscope_model::chance::{LEAST_NOT_BY_CHANCE, SEVERAL};
 use rekeyscope_model::time::{NANOS_PER_MILLI, Timestamp};
-use rekeyscope_traffic::{CarriedKind, FINEST, LEAST_TIMEOUT, ShownBy};
+use rekeyscope_traffic::{CarriedKind, FINEST, INITIAL_RTO, LEAST_TIMEOUT, ShownBy};
 use std::net::IpAddr;
 
 /// The first packets of an SA: the sender counts from 1 (RFC 4303 §3.3.3), and one or two may be what tests the SA.
@@ -87,6 +87,11 @@ fn swallowed_from_the_first(view: &OutageView<'_>) -> Option<Explanation> {
         let unread = view.outage.undelivered.carried == CarriedKind::Unread;
         let soon = sa.used.map(|(begin, _)| begin.plus_nanos(view.near())) >= Some(first);
         let replaced = view.outage.back_on.is_some_and(|back_on| back_on != place);
+        // A host that does not answer on the next SA either was away itself.
+        let next = view.back_on().filter(|_| replaced).and_then(|next| next.used);
+        if next.is_some_and(|(begin, _)| view.outage.to.nanos_since(begin) > INITIAL_RTO) {
+            return None;
+        }
         let from_the_first = lowest <= FIRST_NUMBERS || unread && soon && replaced;
         (from_the_first && since_then && are_half(view, lost)).then(|| {
             let certainty = match unread {
@@ -391,6 +396,33 @@ pub(super) fn one_sided(view: &OutageView<'_>) -> Option<Explanation> {
     told_one_sided(view)
         .or_else(|| in_sa_of_others(view))
         .or_else(|| lost_while_another_goes_on(view))
+        .or_else(|| answered_on_the_next(view))
+}
+
+/// All that was sent on an SA is lost for longer than a receiver takes to have a new one, and none of its hosts was ever answered, while the receiver
+/// goes on for others. The next SA brings answers at once: the SA was dead, and not the hosts behind it.
+fn answered_on_the_next(view: &OutageView<'_>) -> Option<Explanation> {
+    let outage = view.outage;
+    let (place, sa) = sa_of_the_lost(view).filter(|(_, sa)| !sa.inner.is_empty())?;
+    let made = view.made(view.back_on().filter(|next| next.spi != sa.spi)?)?;
+    let at_once = outage.to.nanos_since(made.end) <= INITIAL_RTO;
+    let lasts = made.begin.nanos_since(outage.from) > DELETE_OF_A_REKEY;
+    let was_answered = |(from, to): &(IpAddr, IpAddr)| {
+        view.scene.sas.iter().any(|back| {
+            back.tunnel == sa.tunnel
+                && back.direction != sa.direction
+                && back.inner.contains(&(*to, *from))
+                && back.used.is_some_and(|(first, _)| first < made.begin)
+        })
+    };
+    let receiver_goes_on = !view.says_nothing(&outage.silences[1]);
+    let is_dead = lasts && at_once && receiver_goes_on && !sa.inner.iter().any(was_answered);
+    is_dead.then(|| Explanation {
+        by: Some(outage.silences[0].side),
+        exchange: Some(made.index),
+        frames: Vec::from_iter(lost_on(view, place).map(|packet| packet.frame)),
+        ..Explanation::of(ExplanationCause::OneSided, Certainty::Inferred)
+    })
 }
 
 /// Data of a host goes in an SA that carries that of another one, too, and the receiver sends to each of the two on an SA of its own: it drops what

@@ -216,7 +216,7 @@ pub static ROWS: [ExplanationRow; 41] = [
         ..row_of_all(ExplanationCause::PeerRestarted, control::peer_restarted)
     },
     ExplanationRow {
-        needs: "ESP goes on, for half of it, upon an SA that its receiver deleted more than 5 s before its last packet, or left by an unread Delete or for an older SA that had rested since, and the receiver sends on another one; or half of the lost packets are of an SA on whose pair nothing comes back for more than 5 s while the receiver sends on an older one alone, or has sent on a newer one for as long when the last of them comes; or half of the lost packets went in an SA that carries those of another host, and the receiver sends to each of the two on an SA of its own",
+        needs: "ESP goes on, for half of it, upon an SA that its receiver deleted more than 5 s before its last packet, or left by an unread Delete or for an older SA that had rested since, and the receiver sends on another one; or half of the lost packets are of an SA on whose pair nothing comes back for more than 5 s while the receiver sends on an older one alone, or has sent on a newer one for as long when the last of them comes; or no host of that SA was ever answered, ESP of the receiver goes on for others, and the next SA brings answers within a second; or half of the lost packets went in an SA that carries those of another host, and the receiver sends to each of the two on an SA of its own",
         unless: "the SA began as the receiver's own one ended: the two may be of two pairs",
         moment: Moment::Event,
         ..row_of_all(ExplanationCause::OneSided, sas::one_sided)
@@ -260,7 +260,7 @@ pub static ROWS: [ExplanationRow; 41] = [
     },
     ExplanationRow {
         needs: "half of the lost packets are of a new SA, from number 3 or lower on, for half of the outage; or acknowledgements on a new SA were not heard by a sender that had not taken it into use; or the new SA ends at once and nothing comes back on it",
-        unless: "three packets were lost on an older SA, or acknowledgements unheard, more than 5 s before the request for the new one; the capture lacks packets; only small packets pass",
+        unless: "three packets were lost on an older SA, or acknowledgements unheard, more than 5 s before the request for the new one; the next SA carried packets for a second before anything arrived; the capture lacks packets; only small packets pass",
         cost_of_renewal: CostOfRenewal::Always,
         at_each_renewal: true,
         excluded: sas::hole_in_it,

@@ -29,6 +29,9 @@ pub fn variant(analysis: &Analysis, time: &ExplainedTime<'_>) -> Option<&'static
         }
         Cause::OneSided if is_in_sa_of_others(explanation) => Some("sa-of-others"),
         Cause::OneSided if event.is_none() && explanation.seconds.is_some() => Some("one-sided-newer"),
+        Cause::OneSided if event.is_none() && exchange.is_some_and(|made| ended_with(made, time)) => {
+            Some("one-sided-renewed")
+        }
         Cause::OneSided if event.is_none() && exchange.is_some() => Some("one-sided-asked"),
         Cause::OneSided if event.is_none() => Some("one-sided-alone"),
         Cause::OneSided if explanation.certainty == Certainty::Inferred => Some("one-sided-left"),
@@ -195,6 +198,11 @@ pub fn is_of_echoes(explanation: &Explanation) -> bool {
 /// Tells whether only checks were sent to a side that fell silent: the transfer was over.
 pub fn is_at_rest(explanation: &Explanation) -> bool {
     explanation.cause == Cause::PeerSilent && explanation.count.is_some()
+}
+
+/// Tells whether an exchange ended a time that had lasted for longer than a receiver keeps an SA that it deleted.
+fn ended_with(exchange: &Exchange, time: &ExplainedTime<'_>) -> bool {
+    exchange.first_time.nanos_since(time.start) > DELETE_OF_A_REKEY
 }
 
 /// Tells whether a renewal ended the silence: its exchange, or another SA where no IKE was captured.

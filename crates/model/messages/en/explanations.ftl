@@ -90,6 +90,7 @@ outage-one-sided = { $who } { $known ->
    *[read] went on upon a deleted SA
 } { $at }
 outage-sa-of-others = { $who } sent in the SA of another network { $at }
+outage-one-sided-renewed = { $to } had probably dropped an SA by { $from }
 outage-one-sided-asked = { $to } probably did not take its new SA { $at }
 outage-answered-elsewhere = { $who } { $probably }answered from { $to } { $at }
 outage-numbers-used-up = ESP numbers of { $who } { $probably }were used up { $at }
@@ -339,6 +340,7 @@ explains-one-sided-left = { $what ->
 explains-one-sided-newer = { $to } went over to a newer SA. ESP of { $who } came on its old one for { $took } after that, and nothing of it was answered: { $to } has probably dropped the old SA, which checks by IKE do not show.
 explains-sa-of-others = { $who } sent { $count } packets of these hosts in the SA that carries others, and { $to } has an SA for each of the two: it drops what comes in the SA of another network (RFC 4301 §5.2).
 explains-one-sided-alone = nothing comes back on the SA on which { $who } sends, and ESP of { $to } goes on upon an older one: { $to } does not have the newer one, or no longer. These packets do not show which.
+explains-one-sided-renewed = nothing ever came back to the hosts of the SA on which { $who } sent, while { $to } went on upon others. The renewal at { $renewal } brought answers at once, so it was the SA.
 explains-one-sided-asked = { $to } asked for a new SA and got its answer. Nothing that { $who } sent on it was heeded, and { $to } goes on upon the old SA alone: it probably does not have the new one.
 explains-answered-elsewhere = ESP or IKE went to { $from } and came back with the source { $to }: a NAT, a firewall or the other end drops such packets as a stranger's.
 explains-answered-at-port = ESP went to { $from }, the port of IKE, and came from { $to }. A NAT gave IKE and ESP different ports, and drops what comes back to the wrong one.
@@ -528,6 +530,7 @@ cure-one-sided = { $known ->
     [inferred] see whether { $to } has this SA (strongSwan: `swanctl --list-sas`); if not, delete it at { $who }, too, or let it renew
    *[read] at { $who }, delete that SA or let it renew (strongSwan: `swanctl --terminate --child-id`), and see in the log of { $to } why it deleted it
 }. Two pairs of SAs beside each other come of both ends setting up, or of reauthentication: let one end alone begin (strongSwan: `start_action`, no `close_action = start`), and see `unique`.
+cure-one-sided-renewed = give both ends the same lifetimes, and let a ping through the tunnel watch each SA, which checks by IKE do not. The log of { $to } tells when it dropped the SA. Until it is renewed: delete this SA at { $who }.
 cure-one-sided-newer = at { $who }, delete the old SA (press reconnect, clear its SAs), and let it use the newest one and heed INITIAL-CONTACT. At { $to }, send a Delete before SAs are cleared, and let a ping through the tunnel watch it instead of IKE's checks.
 cure-sa-of-others = at { $who }, clear the SAs of this network and set them up again; give each network its own policy (strongSwan: an own `reqid`), and update { $who }.
 cure-one-sided-asked = let { $who } begin the renewals (raise the limits of the SA at { $to }), update { $to }, and see in its log why it did not take the SA (an invalid SPI?). Until then: clear the SAs at { $to }.

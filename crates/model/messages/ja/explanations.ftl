@@ -89,6 +89,7 @@ outage-one-sided = { $who }が{ $at }{ $known ->
    *[read] 削除済みの SA で送信を継続
 }
 outage-sa-of-others = { $who }が{ $at }別のネットワークの SA で送信
+outage-one-sided-renewed = { $to }が { $from }までに SA を喪失（推定）
 outage-one-sided-asked = { $to }が{ $at }新しい SA を使わず（推定）
 outage-answered-elsewhere = { $who }が{ $at } { $to } から応答{ $probably }
 outage-numbers-used-up = { $who }の ESP 番号が{ $at }枯渇{ $probably }
@@ -307,6 +308,7 @@ explains-one-sided-left = { $to }は { $moment }に{ $what ->
 explains-one-sided-newer = { $to }は新しい SA に切り替えましたが、{ $who }の ESP はその後も { $took }にわたり古い SA で届き、応答は何も返っていません。{ $to }は古い SA をすでに破棄したと推定されます。IKE の生存確認では検出できません。
 explains-sa-of-others = { $who }はこのホスト間の { $count } パケットを別の通信の SA で送っています。{ $to }は両者に別々の SA を使っており、別のネットワークの SA で届いたものを破棄します（RFC 4301 §5.2）。
 explains-one-sided-alone = { $who }が送っている SA では何も返らず、{ $to }の ESP は古い SA で続いています。{ $to }は新しい SA をまだ持っていないか、すでに失っています。どちらかはこのキャプチャでは分かりません。
+explains-one-sided-renewed = { $who }が送っていた SA のホストには一度も応答がなく、その間も{ $to }はほかの SA で送り続けています。{ $renewal }に始まったリキーの後はすぐに応答があったため、原因は SA です。
 explains-one-sided-asked = 新しい SA は{ $to }が要求し、応答も届いています。{ $who }は新しい SA に切り替えましたが、そこで送ったものには何の反応もなく、{ $to }は古い SA だけで送り続けています。{ $to }には新しい SA がないと推定されます。
 explains-answered-elsewhere = ESP や IKE は { $from } 宛てに送られ、返ってきたものの送信元は { $to } でした。NAT、ファイアウォール、または相手側が、知らない相手のものとして破棄します。
 explains-answered-at-port = ESP は IKE のポート { $from } 宛てに送られ、{ $to } から来ました。NAT が IKE と ESP に別のポートを割り当て、違うポート宛ての応答を破棄します。
@@ -486,6 +488,7 @@ cure-one-sided = { $known ->
     [inferred] { $to }にこの SA があるか調べ（strongSwan: `swanctl --list-sas`）、なければ{ $who }でも削除するか更新してください
    *[read] { $who }でその SA を削除するか更新し（strongSwan: `swanctl --terminate --child-id`）、{ $to }が削除した理由をログで調べてください
 }。Child SA が重複するのは、両側からトンネルを張った場合や再認証の場合です。トンネルは片側だけから張り（strongSwan: `start_action`、`close_action = start` は使わない）、`unique` も確認してください。
+cure-one-sided-renewed = SA の寿命を両側で揃え、SA ごとにトンネル内への ping で監視してください（IKE の監視では分かりません）。SA を失った時刻は{ $to }のログで分かります。応急処置は{ $who }でのこの SA の削除です。
 cure-one-sided-newer = { $who }で古い SA を削除し（つなぎ直し、SA のクリア）、最新の SA を使い INITIAL-CONTACT に従うようにしてください。{ $to }では、SA をクリアする前に Delete を送り、IKE の生存確認ではなくトンネル内の ping で監視してください。
 cure-sa-of-others = { $who }でこのネットワークの SA をクリアして張り直し、ネットワークごとに別のポリシーを設定し（strongSwan: 個別の `reqid`）、{ $who }を更新してください。
 cure-one-sided-asked = リキーは{ $who }から始め（{ $to }の SA の寿命を長くする）、{ $to }を更新し、新しい SA を使わない理由を{ $to }のログで調べてください（SPI の不一致など）。応急処置は{ $to }での SA のクリアです。

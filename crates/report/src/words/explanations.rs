@@ -190,6 +190,10 @@ impl<'a> Explained<'a> {
             .with("stated", format::yes(self.limit_source().is_some()))
             .with("source", name(self.limit_source()))
             .with("moment", moment(self.focus, self.began()))
+            .with(
+                "renewal",
+                said(self.exchange().map(|made| moment(self.focus, made.first_time))),
+            )
             .with("from", from)
             .with("to", to)
             .with("instead", name(instead.and_then(|gone| gone.to.as_ref())))

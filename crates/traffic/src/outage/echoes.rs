@@ -35,6 +35,8 @@ pub(super) struct Echoes {
     /// All requests, as if none was answered.
     asked: Option<EchoesInVain>,
     waiting: VecDeque<EchoRequest>,
+    /// The first of the requests that were not answered and wait no more, because too many came behind them, and all of these.
+    overdue: Option<(Delivered, InVain)>,
     /// The last request that was answered.
     delivered: Option<Delivered>,
     /// The last data between the two hosts that was acknowledged.
@@ -48,7 +50,11 @@ pub(super) struct Echoes {
 impl Echoes {
     pub(super) fn ask(&mut self, name: (u16, u16), sent: Delivered, bytes: u32) {
         if self.waiting.len() >= MOST_WAITING {
-            self.waiting.pop_front();
+            let oldest = self.waiting.pop_front();
+            if let Some(EchoRequest { sent, bytes, .. }) = oldest {
+                let (_, in_vain) = self.overdue.get_or_insert_with(|| (sent, InVain::default()));
+                in_vain.push(sent.lost(bytes), 0);
+            }
         }
         self.waiting.push_back(EchoRequest { name, sent, bytes });
         let asked = self.asked.get_or_insert(EchoesInVain {
@@ -72,6 +78,7 @@ impl Echoes {
     /// Data arrived, so the way was open when it was sent: a request that was lost before was lost alone, as in a full queue.
     pub(super) fn passes(&mut self, data: Delivered) {
         self.data = Some(data);
+        self.overdue = None;
     }
 
     /// Begin of a stretch without replies: the last request that was answered, else the first one; or data that arrived after that. A host that was
@@ -79,7 +86,8 @@ impl Echoes {
     fn begin(&self, answered: Option<Delivered>) -> Option<(Delivered, bool)> {
         let spi = |sent: Delivered| sent.esp.map(|esp| esp.spi);
         let first = || {
-            let first = self.waiting.front()?.sent;
+            let overdue = self.overdue.as_ref().map(|(first, _)| *first);
+            let first = overdue.or_else(|| Some(self.waiting.front()?.sent))?;
             let on_another = answered.is_some_and(|sent| spi(sent) != spi(first));
             Some((first, !self.heard_before && !on_another))
         };
@@ -93,7 +101,7 @@ impl Echoes {
         let at = self.waiting.iter().position(|request| request.name == name)?;
         let EchoRequest { sent, bytes, .. } = *self.waiting.get(at)?;
         let from = self.begin(Some(sent));
-        let mut in_vain = InVain::default();
+        let mut in_vain = self.overdue.take().map_or_else(InVain::default, |(_, own)| own);
         for request in self.waiting.drain(..=at).take(at) {
             if from.is_some_and(|(from, _)| from.time <= request.sent.time) {
                 in_vain.push(request.sent.lost(request.bytes), 0);
@@ -110,7 +118,8 @@ impl Echoes {
     /// Requests that nobody answered up to the end.
     pub(super) fn open(&self, end: Delivered) -> Option<Candidate> {
         let from = self.begin(None)?;
-        let mut in_vain = InVain::default();
+        let overdue = self.overdue.as_ref();
+        let mut in_vain = overdue.map_or_else(InVain::default, |(_, own)| own.clone());
         for request in &self.waiting {
             if from.0.time <= request.sent.time && end.time.nanos_since(request.sent.time) > PATIENCE {
                 in_vain.push(request.sent.lost(request.bytes), 0);
