@@ -387,7 +387,10 @@ fn one_sa_is_dead_from_the_begin() {
     assert!(lines.headline.starts_with(line), "{lines:?}");
     assert!(lines.why.contains("brought answers at once"), "{lines:?}");
     let lines = with_keys(one_of_two_hosts_is_away);
-    assert!(lines.headline.starts_with("Pings got no reply from 0.02 s"), "{lines:?}");
+    assert!(
+        lines.headline.starts_with("Pings got no reply from 0.02 s"),
+        "{lines:?}"
+    );
 }
 
 #[test]

@@ -89,7 +89,8 @@ fn swallowed_from_the_first(view: &OutageView<'_>) -> Option<Explanation> {
         let replaced = view.outage.back_on.is_some_and(|back_on| back_on != place);
         // A host that does not answer on the next SA either was away itself.
         let next = view.back_on().filter(|_| replaced).and_then(|next| next.used);
-        if next.is_some_and(|(begin, _)| view.outage.to.nanos_since(begin) > INITIAL_RTO) {
+        let in_vain = |begin: Timestamp| begin > first && view.outage.to.nanos_since(begin) > INITIAL_RTO;
+        if next.is_some_and(|(begin, _)| in_vain(begin)) {
             return None;
         }
         let from_the_first = lowest <= FIRST_NUMBERS || unread && soon && replaced;
