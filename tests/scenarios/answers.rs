@@ -457,6 +457,41 @@ fn a_tunnel_that_was_dead_before_the_capture() {
     assert!(!lines.headline.contains("nothing passed"), "{lines:?}");
 }
 
+/// The client's IKE passes and none of its ESP does, from the first packet of the capture on; then it sends on a new SA, or on the one that it has.
+#[test]
+fn a_side_without_esp_before_the_capture() {
+    let revived = |by_new_sa: bool| {
+        with_keys(move |w| {
+            w.download = false;
+            (w.up.sequence, w.down.sequence) = (5_000, 5_000);
+            for second in 0..12 {
+                w.ping_client(false);
+                w.wait(1_000);
+                if second % 4 == 3 {
+                    w.check_v2(true);
+                }
+            }
+            if by_new_sa {
+                let rekey = w.agree_v2(false, 30);
+                w.switch_up_v2(&rekey);
+            }
+            for _ in 0..9 {
+                w.ping_client(true);
+                w.wait(1_000);
+            }
+        })
+    };
+    let lines = revived(true);
+    assert!(
+        lines
+            .headline
+            .starts_with("ESP of the client stopped coming before this capture:"),
+        "{lines:?}"
+    );
+    let lines = revived(false);
+    assert!(!lines.headline.contains("nothing passed"), "{lines:?}");
+}
+
 #[test]
 fn a_peer_that_answers_no_check_to_the_end() {
     let checked = |to_the_end: bool| {

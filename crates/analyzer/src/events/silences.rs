@@ -143,11 +143,22 @@ fn of_esp(sources: &EventSources<'_>, ends: Timestamp) -> Vec<Event> {
             }
             let whole = (Timestamp(i64::MIN), ends);
             let silences = sources.record.traffic.silences(tunnel, &[direction], whole);
-            let behind_packets = silences
-                .into_iter()
-                .filter(|silence| silence.facts.frame.is_some());
-            let inside = behind_packets.filter_map(|silence| silence.within(whole));
-            found.extend(inside.filter_map(|silence| of_side(sources, (tunnel, direction), silence, &said)));
+            let others = sources.used_of((tunnel, direction.reverse()));
+            let begin = others.filter_map(|sa| Some(sa.first?.0)).min();
+            let of_one = |silence: PacketSilence| {
+                let since = if silence.facts.frame.is_some() {
+                    whole.0
+                } else {
+                    begin?
+                };
+                of_side(
+                    sources,
+                    (tunnel, direction),
+                    silence.within((since, ends))?,
+                    &said,
+                )
+            };
+            found.extend(silences.into_iter().filter_map(of_one));
         }
     }
     found
@@ -164,15 +175,21 @@ struct SaidByIke {
 fn of_side(
     sources: &EventSources<'_>,
     (tunnel, direction): (TunnelIndex, Direction),
-    PacketSilence { from, to, .. }: PacketSilence,
+    PacketSilence { from, to, facts }: PacketSilence,
     said: &[&SaidByIke],
 ) -> Option<Event> {
     let settled = from.plus_nanos(LONG_SILENCE / 2);
     let next = said.get(said.partition_point(|m| m.time < settled))?;
     let packets = |d, from, to| sources.record.meters.packets_within(tunnel, d, (from, to));
+    // Before the capture began there may have been nothing to send: then the renewal that brings packets at once tells that there was.
+    let renewed = |made: &Timestamp| (0..=INITIAL_RTO).contains(&to.nanos_since(*made));
+    let was_open = || match facts.frame {
+        Some(_) => packets(direction, from.plus_nanos(-LONG_SILENCE), from) >= LEAST_AROUND,
+        None => to.nanos_since(from) > DELETE_OF_A_REKEY && sources.answered(tunnel).iter().any(renewed),
+    };
     let is_one = next.time < to
         && to.nanos_since(from) >= LONG_SILENCE
-        && packets(direction, from.plus_nanos(-LONG_SILENCE), from) >= LEAST_AROUND
+        && was_open()
         && packets(direction.reverse(), settled, to) >= LEAST_NOT_BY_CHANCE as f64;
     is_one.then(|| Event {
         tunnel: Some(tunnel),

@@ -357,7 +357,7 @@ pub static ROWS: [ExplanationRow; 41] = [
         ..row(ExplanationCause::Unheard, path::unheard)
     },
     ExplanationRow {
-        needs: "no ESP came from one side for half of it, and its IKE did, or answered all that was asked; the sender has lost fewer than three packets that the capture shows; or one SA of a side stops for more than 5 s in the midst of its packets, while its peer sends on the SA of the way back, its other SAs go on, and no new one takes over, until the next one brings packets at once, or keys show what is not answered",
+        needs: "no ESP came from one side for half of it (or, until a renewal brought some at once, since the capture began), and its IKE did, or answered all that was asked; the sender has lost fewer than three packets that the capture shows; or one SA of a side stops for more than 5 s in the midst of its packets, while its peer sends on the SA of the way back, its other SAs go on, and no new one takes over, until the next one brings packets at once, or keys show what is not answered",
         moment: Moment::Event,
         cost_of_renewal: CostOfRenewal::WhenItBeginsThere,
         ..row(ExplanationCause::EspSilent, path::esp_silent)

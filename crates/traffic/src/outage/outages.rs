@@ -452,10 +452,18 @@ impl Outages {
             let mut of_all: Vec<Interval> = closed
                 .filter_map(|candidate| judge_one(CarriedKind::Tcp, &candidate, false, false, None))
                 .collect();
-            // A host that others reached before was there.
+            // A host that others reached before was there, and so was one whose side sent no ESP of any host until then.
             let was_there = |candidate: &Candidate| {
                 let mut reached = same_receiver.iter().filter_map(|other| other.first_reached());
-                !candidate.before.unheard || reached.any(|first| first < candidate.from.time)
+                let mut silent = events.iter().filter(|event| {
+                    let is_own = event.kind == EventKind::EspSilent && event.spis.is_empty();
+                    is_own && event.tunnel == Some(own.tunnel as usize)
+                });
+                !candidate.before.unheard
+                    || reached.any(|first| first < candidate.from.time)
+                    || silent.any(|event| {
+                        event.time <= candidate.from.time && event.until >= Some(candidate.to.time)
+                    })
             };
             let others = own.others.iter().filter(|(_, candidate)| was_there(candidate));
             all.extend(
