@@ -457,6 +457,29 @@ fn a_tunnel_that_was_dead_before_the_capture() {
     assert!(!lines.headline.contains("nothing passed"), "{lines:?}");
 }
 
+/// The server's host asks for itself, and its answers never come: it is there.
+#[test]
+fn a_host_that_asks_and_does_not_answer() {
+    let asked = |asks: bool| {
+        with_keys(move |w| {
+            w.download = false;
+            for _ in 0..20 {
+                w.ping_server(false);
+                w.wait(500);
+                if asks {
+                    w.ping_client(true);
+                }
+                w.wait(500);
+            }
+        })
+    };
+    let lines = asked(true);
+    let line = "Pings have got no reply since 1.";
+    assert!(lines.headline.starts_with(line), "{lines:?}");
+    let lines = asked(false);
+    assert!(!lines.headline.contains("no reply"), "{lines:?}");
+}
+
 /// The client's IKE passes and none of its ESP does, from the first packet of the capture on; then it sends on a new SA, or on the one that it has.
 #[test]
 fn a_side_without_esp_before_the_capture() {

@@ -408,15 +408,13 @@ fn answered_on_the_next(view: &OutageView<'_>) -> Option<Explanation> {
     let made = view.made(view.back_on().filter(|next| next.spi != sa.spi)?)?;
     let at_once = outage.to.nanos_since(made.end) <= INITIAL_RTO;
     let lasts = made.begin.nanos_since(outage.from) > DELETE_OF_A_REKEY;
-    let was_answered = |(from, to): &(IpAddr, IpAddr)| {
-        view.scene.sas.iter().any(|back| {
-            back.tunnel == sa.tunnel
-                && back.direction != sa.direction
-                && back.inner.contains(&(*to, *from))
-                && back.used.is_some_and(|(first, _)| first < made.begin)
-        })
+    let back = || {
+        let own = view.scene.sas.iter();
+        let own = own.filter(|back| back.tunnel == sa.tunnel && back.direction != sa.direction);
+        own.filter(|back| back.used.is_some_and(|(first, _)| first < made.begin))
     };
-    let receiver_goes_on = !view.says_nothing(&outage.silences[1]);
+    let was_answered = |(from, to): &(IpAddr, IpAddr)| back().any(|back| back.inner.contains(&(*to, *from)));
+    let receiver_goes_on = back().any(|back| back.used.is_some_and(|used| view.fills_half(used)));
     let is_dead = lasts && at_once && receiver_goes_on && !sa.inner.iter().any(was_answered);
     is_dead.then(|| Explanation {
         by: Some(outage.silences[0].side),

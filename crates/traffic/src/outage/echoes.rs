@@ -41,8 +41,8 @@ pub(super) struct Echoes {
     delivered: Option<Delivered>,
     /// The last data between the two hosts that was acknowledged.
     data: Option<Delivered>,
-    /// Something came from the other side before the first request: the way was open, and the host was there.
-    heard_before: bool,
+    /// Something came from the other side: the host is there.
+    heard: bool,
     /// Requests that were answered: when they were sent, when the reply came, and their bytes.
     answered: VecDeque<(Timestamp, Timestamp, u32)>,
 }
@@ -70,9 +70,13 @@ impl Echoes {
         self.asked.filter(|_| self.delivered.is_none())
     }
 
-    /// A packet comes from the side that is asked.
+    /// A packet comes from the side that is asked. Requests before the first one may have gone to a host that was not there yet.
     pub(super) fn hear(&mut self) {
-        self.heard_before |= self.waiting.is_empty();
+        if !self.heard {
+            self.heard = true;
+            self.waiting.clear();
+            self.overdue = None;
+        }
     }
 
     /// Data arrived, so the way was open when it was sent: a request that was lost before was lost alone, as in a full queue.
@@ -89,7 +93,7 @@ impl Echoes {
             let overdue = self.overdue.as_ref().map(|(first, _)| *first);
             let first = overdue.or_else(|| Some(self.waiting.front()?.sent))?;
             let on_another = answered.is_some_and(|sent| spi(sent) != spi(first));
-            Some((first, !self.heard_before && !on_another))
+            Some((first, !self.heard && !on_another))
         };
         let begin = self.delivered.map(|last| (last, false)).or_else(first)?;
         let data = self.data.filter(|data| data.time > begin.0.time);
