@@ -102,7 +102,7 @@ impl Echoes {
 
     /// A reply comes. Gives the stretch without any that it ends.
     pub(super) fn answer(&mut self, name: (u16, u16), now: Timestamp) -> Option<Candidate> {
-        let at = self.waiting.iter().position(|request| request.name == name)?;
+        let at = self.waiting.iter().rposition(|request| request.name == name)?;
         let EchoRequest { sent, bytes, .. } = *self.waiting.get(at)?;
         let from = self.begin(Some(sent));
         let mut in_vain = self.overdue.take().map_or_else(InVain::default, |(_, own)| own);
