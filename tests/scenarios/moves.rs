@@ -142,6 +142,27 @@ fn the_ike_sa_holds_a_client_together_that_renews_where_it_comes_to() {
     }
 }
 
+/// The first IKE message of the capture comes from the new address already: ESP that goes on there tells whose it is.
+#[test]
+fn a_move_that_is_the_first_word_of_ike() {
+    fn play(w: &mut World) {
+        w.steady(WHILE);
+        w.wait(200);
+        w.client = AWAY;
+        w.check_v2(true);
+        w.segment();
+        w.steady(WHILE);
+        w.check_v2(true);
+        w.steady(WHILE);
+    }
+    for analysis in both(play) {
+        let sas = analysis.security_associations.iter().map(|sa| sa.tunnel);
+        let exchanges = analysis.exchanges.iter().map(|exchange| exchange.tunnel);
+        assert!(sas.chain(exchanges).all(|tunnel| tunnel == 0));
+        assert_eq!(changes(&analysis).len(), 1);
+    }
+}
+
 /// The NAT forgets its mapping, and the next packet of the client gets another port; the capture is outside.
 fn another_port(w: &mut World) {
     w.nat_port = Some(40_001);

@@ -249,11 +249,7 @@ impl TunnelTable {
             let mut tunnel = self.whole(begun);
             let known = self.of_path(path).filter(|known| *known != tunnel);
             if let Some(known) = known.filter(|_| self.tunnels[tunnel].only_begins()) {
-                let parts = self.tunnels.iter_mut();
-                parts
-                    .filter(|own| own.part_of == Some(tunnel))
-                    .for_each(|own| own.part_of = Some(known));
-                self.tunnels[tunnel].part_of = Some(known);
+                self.unite(tunnel, known);
                 tunnel = known;
             }
             let direction = self.tunnels[tunnel].direction_of(path);
@@ -265,6 +261,19 @@ impl TunnelTable {
             self.by_cookie.insert(initiator_cookie, tunnel);
         }
         Some(tunnel)
+    }
+
+    /// Makes a tunnel, of which no ESP was seen, a part of another one.
+    pub fn unite(&mut self, part: TunnelIndex, whole: TunnelIndex) {
+        if part == whole {
+            return;
+        }
+        for own in &mut self.tunnels {
+            if own.part_of == Some(part) {
+                own.part_of = Some(whole);
+            }
+        }
+        self.tunnels[part].part_of = Some(whole);
     }
 
     /// The known tunnel between two addresses; without ports, or with IKE's own, that of the addresses alone.

@@ -119,7 +119,13 @@ impl Analyzer {
             let direction = tunnels.tunnels[tunnel].direction_of(&path);
             sas.of_end(tunnel, direction, protocol, spi)
         });
-        if let Some(sa) = own.or_else(|| sas.going_on(packet, known.is_some())) {
+        // An end that says by IKE where it is now has not sent ESP from there yet.
+        let of_ike = known.filter(|tunnel| tunnels.tunnels[*tunnel].encapsulation.is_none());
+        let is_known = known.is_some() && of_ike.is_none();
+        if let Some(sa) = own.or_else(|| sas.going_on(packet, is_known)) {
+            if let Some(part) = of_ike {
+                tunnels.unite(part, sas.get_mut(sa).tunnel);
+            }
             return Some(sa);
         }
         let tunnel = tunnels.begin(&path)?;
