@@ -437,7 +437,9 @@ fn certainty_of(carried: CarriedKind) -> Certainty {
 pub(super) fn unexplained(view: &OutageView<'_>) -> Option<Explanation> {
     let [sender, _] = &view.outage.silences;
     let undelivered = &view.outage.undelivered;
-    let rest = undelivered.over && undelivered.swallowed == 0;
+    // An event of the control plane that explains nothing shows nothing either, and a transfer that stops while others go on may be over.
+    let shown = ![ShownBy::ControlPlane, ShownBy::Unfinished].contains(&undelivered.shown_by);
+    let rest = undelivered.swallowed == 0 && (undelivered.over || !shown);
     // Copies that TCP sent again and again, and that the capture lacks, were lost on the way to it.
     let lost_before = undelivered.carried == CarriedKind::Tcp
         && undelivered.shown_by == ShownBy::MissingNumbers
