@@ -150,8 +150,9 @@ impl Lane<'_> {
         })
     }
 
-    /// Most of what is missing was lost because it was a later fragment. A path that loses packets whatever they are loses as many first fragments
-    /// as later ones: of the packets that came in part, as many as those that did not come at all are its work.
+    /// More of what is missing came in part than not at all. A path that loses packets whatever they are loses as many first fragments as second ones,
+    /// give or take three standard deviations (the root of all): what is above that was lost because it went in so many pieces, or because later
+    /// fragments are dropped.
     pub(crate) fn lost_fragments(&self) -> Option<Finding> {
         let (missing, packets) = self.loss();
         let tunnels = &self.record.tunnels;
@@ -163,7 +164,7 @@ impl Lane<'_> {
         let cut: u64 = own.map(|cut| cut.count).sum();
         let share = missing as f64 / (missing + packets).max(1) as f64;
         let because_later = cut.saturating_sub(missing.saturating_sub(cut));
-        if missing < ENOUGH || share < LOSSY || 2 * because_later < missing {
+        if missing < ENOUGH || share < LOSSY || because_later as f64 <= 3.0 * (missing as f64).sqrt() {
             return None;
         }
         let message = self
