@@ -100,8 +100,8 @@ pub fn leading_loss<'a>(analysis: &'a Analysis, headline: &Impact) -> Option<&'a
             let alone = told_loss_beside(analysis, headline, line).is_none();
             alone && line.lost_seconds > INTEREST * account.seconds
         }
-        (BesideRekeys::Leads, Verdict::Some | Verdict::Shown) => is_most(),
-        (_, verdict) => verdict == Verdict::Some && is_most(),
+        (_, Verdict::Some | Verdict::Shown) => is_most(),
+        _ => false,
     };
     leads.then_some(line)
 }
