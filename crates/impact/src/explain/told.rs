@@ -5,7 +5,7 @@ use crate::explain::failure::{Failure, failure};
 use crate::explain::loss::waits_for_lost;
 use crate::explain::renewal::{is_beside_rekeys, is_cost_of_renewal};
 use crate::explain::slow_sa::told_slow_sa;
-use crate::explain::table::row_of;
+use crate::explain::table::{Moment, row_of};
 use crate::explain::variant::{brought_back, is_of_echoes};
 use crate::explain::view::range;
 use rekeyscope_model::analysis::{
@@ -72,15 +72,21 @@ pub fn told_outages(analysis: &Analysis) -> Option<ToldOutages<'_>> {
         }
     }
     let all: usize = groups.iter().map(|group| at_different_times(group).len()).sum();
+    // A stretch that nothing explains, and that is shorter than one that ended by itself, may end so, too.
+    let is_down = |group: &[Told<'_>], (outage, explanation): &Told<'_>| {
+        let mut ended = group.iter().filter(|(other, _)| other.end.is_some());
+        let unexplained = explanation.cause == ExplanationCause::Unexplained;
+        is_open(outage) && !(unexplained && ended.any(|(other, _)| other.seconds > outage.seconds))
+    };
     let costs_more = |a: &&Vec<Told<'_>>, b: &&Vec<Told<'_>>| {
-        let open = |group: &[Told<'_>]| group.iter().any(|(outage, _)| is_open(outage));
+        let open = |group: &[Told<'_>]| group.iter().any(|told| is_down(group, told));
         open(a).cmp(&open(b)).then(seconds(a).total_cmp(&seconds(b)))
     };
     let failed = failed_first(analysis);
     let rekeys = cost_of_rekeys(analysis);
     let leads = |group: &&Vec<Told<'_>>| {
-        let is_told = |outage: &Outage| is_open(outage) || Some(outage.index) == failed;
-        group.iter().any(|(outage, _)| is_told(outage)) || seconds(group) > rekeys
+        let is_told = |told: &Told<'_>| is_down(group, told) || Some(told.0.index) == failed;
+        group.iter().any(is_told) || seconds(group) > rekeys
     };
     let worst = groups.iter().filter(leads).max_by(costs_more)?.clone();
     let alike = at_different_times(&worst);
@@ -246,14 +252,27 @@ fn is_open(outage: &Outage) -> bool {
     outage.end.is_none()
 }
 
-/// Outages in the order of time; of those that overlap the one that stands for them.
+/// Tells whether the request that two outages are about is the same one.
+fn are_of_one_request(one: &Outage, other: &Outage) -> bool {
+    let request = |outage: &Outage| {
+        let explanation = outage.explanation.as_ref()?;
+        let of_request = row_of(explanation.cause).moment == Moment::Request;
+        explanation.event.filter(|_| of_request)
+    };
+    request(one).is_some_and(|event| request(other) == Some(event))
+}
+
+/// Outages in the order of time; of those that overlap, or wait for the same answer, the one that stands for them.
 fn at_different_times<'a>(group: &[Told<'a>]) -> Vec<&'a Outage> {
     let mut in_order: Vec<&Outage> = group.iter().map(|(outage, _)| *outage).collect();
     in_order.sort_by_key(|outage| outage.start);
     let mut apart: Vec<Vec<&Outage>> = Vec::new();
     let mut until = None;
     for outage in in_order {
-        match apart.last_mut().filter(|_| Some(outage.start) < until) {
+        let belongs = |same: &&mut Vec<&Outage>| {
+            Some(outage.start) < until || same.iter().any(|other| are_of_one_request(other, outage))
+        };
+        match apart.last_mut().filter(belongs) {
             Some(same) => same.push(outage),
             None => apart.push(vec![outage]),
         }
