@@ -117,6 +117,42 @@ fn who_asks_for_an_sa_and_does_not_take_it() {
     assert!(!lines.headline.contains("did not take"), "{lines:?}");
 }
 
+/// The client renews and sends on the new pair. The server goes on upon the old one for a while, which the client takes, or has dropped.
+fn switches_late(w: &mut World, dropped: bool) {
+    w.steady(BEFORE);
+    let lost = if dropped { 100 } else { 0 };
+    let new = w.agree_v2(true, 30);
+    w.go_deaf(lost);
+    w.switch_up_v2(&new);
+    for wait in [200, 400, 800, 1_600] {
+        w.ping();
+        match dropped {
+            true => w.repeat_oldest(&[wait]),
+            false => w.steady(wait),
+        }
+    }
+    w.switch_down_v2(&new);
+    resend_lost(w, lost);
+    w.steady(AFTER);
+}
+
+pub(crate) fn dropped_at_the_renewal(w: &mut World) {
+    switches_late(w, true);
+}
+
+pub(crate) fn old_sa_taken_behind_the_renewal(w: &mut World) {
+    switches_late(w, false);
+}
+
+#[test]
+fn an_old_sa_that_its_receiver_drops_at_the_renewal() {
+    let lines = with_keys(dropped_at_the_renewal);
+    assert!(lines.why.contains("dropped it as soon as"), "{lines:?}");
+    assert!(lines.change.contains("`delete_rekeyed_delay`"), "{lines:?}");
+    let lines = with_keys(old_sa_taken_behind_the_renewal);
+    assert!(!lines.why.contains("dropped"), "{lines:?}");
+}
+
 /// Two calls through two pairs of SAs, the first one again behind the second.
 pub(crate) fn calls_through_two_pairs(w: &mut World) {
     w.check_v2(true);

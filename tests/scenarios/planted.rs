@@ -504,6 +504,16 @@ pub(super) const SCENARIOS: &[Scenario] = &[
         &["one_sided"],
         old_sa_dropped,
     ),
+    scenario(
+        "IKEv2, old SA dropped at the renewal",
+        &["deleted_early"],
+        dropped_at_the_renewal,
+    ),
+    scenario(
+        "IKEv2, old SA taken behind the renewal",
+        &[],
+        old_sa_taken_behind_the_renewal,
+    ),
     scenario("IKEv2, old SA used on", &[], old_sa_used_on),
     scenario("IKEv2, calls through two pairs", &[], calls_through_two_pairs),
     scenario(

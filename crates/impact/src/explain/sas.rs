@@ -226,8 +226,40 @@ pub(super) fn hole_in_it(view: &OutageView<'_>, _: &Explanation) -> bool {
     })
 }
 
+/// Tells how long before a Delete packets may be sent that meet it.
+fn in_flight(view: &OutageView<'_>) -> i64 {
+    view.outage.round_trip + HANDED_OVER
+}
+
 pub(super) fn deleted_early(view: &OutageView<'_>) -> Option<Explanation> {
-    let in_flight = view.outage.round_trip + HANDED_OVER;
+    named_by_a_delete(view).or_else(|| dropped_at_the_renewal(view))
+}
+
+/// Packets that went on upon the old SA behind its renewal are lost, and none before; its receiver sends on the new one meanwhile, and no limit that
+/// was read is reached.
+fn dropped_at_the_renewal(view: &OutageView<'_>) -> Option<Explanation> {
+    let (place, sa) = sa_of_the_lost(view)?;
+    let successor = view.sa(sa.successor.filter(|next| view.outage.back_on == Some(*next))?)?;
+    let made = view.made(successor)?;
+    let taken = successor.used?.0;
+    let between = made.end.plus_nanos(-in_flight(view))..taken;
+    let own = || lost_on(view, place);
+    let on_and_on = own().filter(|packet| packet.time > made.end).count() as u64;
+    let switched = view
+        .opposite_used(successor)
+        .is_some_and(|(first, _)| first.nanos_since(made.end) <= view.near());
+    let by_limit = || limit_reached(view).is_some_and(|limit| limit.certainty == Certainty::Read);
+    let is_dropped = on_and_on >= LEAST_NOT_BY_CHANCE && own().all(|packet| between.contains(&packet.time));
+    (is_dropped && switched && !by_limit()).then(|| Explanation {
+        by: Some(view.outage.silences[1].side),
+        count: Some(on_and_on),
+        frames: Vec::from_iter(own().map(|packet| packet.frame)),
+        ..of_exchange(ExplanationCause::DeletedEarly, Certainty::Inferred, Some(made))
+    })
+}
+
+fn named_by_a_delete(view: &OutageView<'_>) -> Option<Explanation> {
+    let in_flight = in_flight(view);
     view.placed_sas().find_map(|(place, sa)| {
         let deleted = sa.deleted.filter(|_| sa.successor.is_some())?;
         let (earliest, latest) = (deleted.plus_nanos(-in_flight), deleted.plus_nanos(view.near()));

@@ -296,7 +296,7 @@ pub static ROWS: [ExplanationRow; 41] = [
         ..row_of_all(ExplanationCause::AddressChanged, path::address_changed)
     },
     ExplanationRow {
-        needs: "half of the lost packets are of the old SA and were sent around its Delete, and the silence is mostly what came after; or a rekey's silence begins with the Delete, at no common volume, swallows three packets, and packets pass on the old SA for half of it",
+        needs: "half of the lost packets are of the old SA and were sent around its Delete, and the silence is mostly what came after; or a rekey's silence begins with the Delete, at no common volume, swallows three packets, and packets pass on the old SA for half of it; or three packets that went on upon the old SA behind its renewal are lost, and none before, while its receiver sends on the new one, and no limit that was read is reached",
         unless: "a packet was lost on it more than a round trip and 50 ms before the Delete: the SA was dead already",
         moment: Moment::Event,
         cost_of_renewal: CostOfRenewal::Always,

@@ -49,6 +49,7 @@ pub fn variant(analysis: &Analysis, time: &ExplainedTime<'_>) -> Option<&'static
         Cause::L2tpClosed if was_silent_meanwhile(analysis, explanation) => Some("l2tp-broken-line"),
         Cause::L2tpClosed if shows(EventKind::EchoUnanswered) => Some("l2tp-unanswered"),
         Cause::NewSaLost => exchange.and_then(|made| of_new_sa(analysis, made, explanation)),
+        Cause::DeletedEarly if exchange.is_some() => Some("dropped-early"),
         Cause::Unanswered if explanation.seconds.is_some() => Some("unanswered-given-up"),
         Cause::GivenUp if exchange.is_none() => Some("given-up-away"),
         Cause::GivenUpTooSoon if !is(EventKind::ChecksAnsweredLate) => Some("given-up-alive"),

@@ -257,6 +257,7 @@ explains-deleted-early = { $count ->
     [one] one packet was
    *[other] { $count } packets were
 } still on the way on the old SA when it was deleted.
+explains-dropped-early = { $count } packets went on upon the old SA behind its renewal, and none of them arrived: { $who } had probably dropped it as soon as the new one stood.
 explains-invalid-spi = { $who } said INVALID-SPI { $count ->
     [one] once
    *[other] { $count } times
@@ -473,6 +474,7 @@ cure-new-sa-responder = update { $who }: whoever answers must be able to receive
 cure-second-tunnel = let one side alone begin the tunnel (strongSwan: `start_action = none` at the other one), so that there is one IKE SA; and see what drops the SAs of the other one (a router or NAT that knows one tunnel alone).
 cure-first-number = capture at the sender, too. If these packets leave it, look at the router, NAT or firewall before this capture (IPsec passthrough, a state for each SPI) or use UDP encapsulation; else switch the offload of IPsec off there, or the replay check at the receiver.
 cure-deleted-early = let { $who } keep the old SA a few seconds longer (strongSwan: `delete_rekeyed_delay`).
+cure-dropped-early = let { $who } keep the old SA a few seconds longer (strongSwan: `delete_rekeyed_delay`), or let { $other } send on the new one as soon as it stands (update it).
 cure-peer-restarted = find out why { $who } had no SA any more (a restart, cleared SAs), and let the other side notice it sooner: check more often and give up earlier (strongSwan: `dpd_delay`; `dpd_timeout` with IKEv1, `retransmit_tries` with IKEv2).
 cure-invalid-spi = { cure-peer-restarted }
 cure-address-changed = use IKEv2 with MOBIKE{ $esp ->

@@ -228,6 +228,7 @@ explains-second-tunnel = 新しい SA のパケットが先頭から{ $count ->
 }届いていません。同じ両端の間に二つの IKE SA があり、それぞれが SA を作っています。一方のトンネルを通るパケットが失われています。
 explains-first-number = 新しい SA の最初のパケット { $count } 個がキャプチャになく、ほかの SA でも同様です。送信側のオフロードで失われたか、キャプチャより手前の機器が新しい SPI を遅れて通しています。
 explains-deleted-early = 古い SA を削除した時、パケット { $count } 個がまだ届いていませんでした。
+explains-dropped-early = リキーの後も古い SA で送られた { $count } パケットはどれも届いていません。{ $who }は新しい SA ができるとすぐに古い SA を破棄したと推定されます。
 explains-invalid-spi = { $who }が INVALID-SPI を { $count } 回通知しました。{ $who }側には該当する SA がもうありません。
 explains-peer-restarted = 新しい IKE SA が始まるまで{ $timed ->
     [yes] の { $took }間、
@@ -431,6 +432,7 @@ cure-new-sa-responder = { $who }をアップデートしてください。応答
 cure-second-tunnel = 一方だけがトンネルを張るようにして（strongSwan: もう一方は `start_action = none`）、IKE SA を一つにしてください。もう一方の SA を破棄するもの（一つのトンネルしか扱わないルーターや NAT）も調べてください。
 cure-first-number = 送信側でもキャプチャしてください。送信側から出ていれば、キャプチャより手前のルーター、NAT、ファイアウォール（IPsec パススルー、SPI ごとの状態）を調べるか、UDP カプセル化を使ってください。出ていなければ、送信側の IPsec オフロードか、受信側のリプレイウィンドウの検査を無効にしてください。
 cure-deleted-early = { $who }が古い SA を数秒長く保つようにしてください（strongSwan: `delete_rekeyed_delay`）。
+cure-dropped-early = { $who }では古い SA を数秒残す（strongSwan: `delete_rekeyed_delay`）か、{ $other }が新しい SA をすぐ使うように（更新）してください。
 cure-peer-restarted = { $who }が SA を失った理由（再起動、SA の手動削除など）を調べ、相手側が早く気付くように、DPD の間隔とタイムアウトを短くしてください（strongSwan: `dpd_delay`、IKEv1 では `dpd_timeout`、IKEv2 では `retransmit_tries`）。
 cure-invalid-spi = { cure-peer-restarted }
 cure-address-changed = { $esp ->
