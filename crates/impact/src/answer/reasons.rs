@@ -197,7 +197,7 @@ impl<'a> Cost<'a> {
         };
         if let Some(line) = self.most_beside_rekeys() {
             let lost = Reason::Lost(account, line, self.as_much());
-            let queue = self.queue_at_an_end(line).map(Reason::Queue);
+            let queue = self.queue_behind(line).map(Reason::Queue);
             let beside = self.idle_beside(line).or_else(|| {
                 let unexplained = told_unexplained_beside(account, line)?;
                 Some(Reason::Lost(account, unexplained, None))
@@ -222,10 +222,15 @@ impl<'a> Cost<'a> {
         Some(Reason::Idle(idle, self.account?))
     }
 
-    /// The end behind whose capture a queue stands that drops packets.
-    pub(super) fn queue_at_an_end(&self, line: &AccountLine) -> Option<ToldQueue> {
-        let queue = told_queue(self.analysis, self.headline).filter(|queue| queue.at.is_some());
-        queue.filter(|_| line.label == AccountLabel::QueueLoss)
+    /// The queue that stands behind a line of the account: that which drops packets, where its end is known; else the path gives what it has as long
+    /// as one stands, so that more cannot come of it.
+    pub(super) fn queue_behind(&self, line: &AccountLine) -> Option<ToldQueue> {
+        let queue = told_queue(self.analysis, self.headline);
+        queue.filter(|queue| match line.label {
+            AccountLabel::QueueLoss => queue.at.is_some(),
+            AccountLabel::Capacity | AccountLabel::Unexplained => true,
+            _ => false,
+        })
     }
 
     fn queue(&self) -> Option<Reason<'a>> {

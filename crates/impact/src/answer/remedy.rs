@@ -105,6 +105,10 @@ impl<'a> Cost<'a> {
     /// The remedy beside rekeys that do no harm, where no line of the account has a cure.
     fn of_no_harm(&self) -> Remedy<'a> {
         let (analysis, headline) = (self.analysis, self.headline);
+        let queue = match self.most {
+            Some(line) => self.queue_behind(line),
+            None => told_queue(analysis, headline),
+        };
         match self.most.map(|line| line.label) {
             Some(AccountLabel::TunnelDown) => Remedy::Said(without_cause(analysis)),
             _ if told_first_numbers(analysis, headline.tunnel).is_some() => {
@@ -112,12 +116,11 @@ impl<'a> Cost<'a> {
             }
             _ if self.late().is_some() => Remedy::Cured("cure-late"),
             _ if told_stop(analysis, headline).is_some() => Remedy::Said(see_inside(analysis)),
-            None => match told_queue(analysis, headline) {
+            most => match queue {
                 Some(queue) => Remedy::Queue(queue),
-                None if self.is_at_the_limit() => Remedy::Said("do-nothing-at-the-limit"),
+                None if most.is_none() && self.is_at_the_limit() => Remedy::Said("do-nothing-at-the-limit"),
                 None => Remedy::Said("do-nothing"),
             },
-            _ => Remedy::Said("do-nothing"),
         }
     }
 
@@ -254,7 +257,7 @@ impl<'a> Cost<'a> {
         let row = cost_row(line.label);
         let is_most = self.most.is_some_and(|most| most.label == line.label);
         let broken = self.broken().filter(|_| is_most);
-        let of = match (broken, self.queue_at_an_end(line)) {
+        let of = match (broken, self.queue_behind(line)) {
             _ if self.is_replay(line) => CureOf::Late,
             (Some(broken), _) => CureOf::Broken(broken),
             (None, Some(queue)) => CureOf::Queue(queue),

@@ -2,6 +2,7 @@
 
 use crate::explain::costs::{BesideRekeys, cost_row};
 use crate::explain::findings::finding_of;
+use crate::explain::remarks::told_queue;
 use crate::verdict::{INTEREST, LEAST_SHARE};
 use rekeyscope_model::analysis::{
     Account, AccountLabel, AccountLine, Analysis, Direction, ExplanationCause, Finding, FindingKind, Impact,
@@ -78,7 +79,11 @@ pub fn leading_loss<'a>(analysis: &'a Analysis, headline: &Impact) -> Option<&'a
     let account = account(analysis, headline)?;
     let place = |line: &AccountLine| cost_row(line.label).beside_rekeys;
     let own = |line: &AccountLine| line.lost_seconds * (1.0 - line.behind_rekeys);
-    let is_fault = |line: &&AccountLine| place(line) != BesideRekeys::Usual && !is_unexplained(line);
+    // A path at which a queue stands gives what it has.
+    let is_path =
+        |line: &AccountLine| line.label == AccountLabel::Capacity && told_queue(analysis, headline).is_some();
+    let is_fault =
+        |line: &&AccountLine| place(line) != BesideRekeys::Usual && !is_unexplained(line) && !is_path(line);
     let line = account
         .labels
         .iter()
