@@ -35,6 +35,8 @@ pub(super) struct Buffer {
     closed: bool,
     start: usize,
     end: usize,
+    /// Length of what was given away last.
+    last: usize,
     /// Unpacked bytes given away so far.
     pub(super) consumed: u64,
     at_end: bool,
@@ -55,6 +57,7 @@ impl Buffer {
             closed: false,
             start,
             end: start,
+            last: 0,
             consumed: 0,
             at_end: false,
             broken: None,
@@ -247,7 +250,7 @@ impl Buffer {
     #[inline]
     pub(super) fn consume(&mut self, n: usize) {
         let n = n.min(self.end - self.start);
-        self.start += n;
+        (self.start, self.last) = (self.start + n, n);
         self.consumed += n as u64;
     }
 
@@ -256,6 +259,11 @@ impl Buffer {
     pub(super) fn lent(&self, back: usize, len: usize) -> &[u8] {
         let end = self.start.saturating_sub(back);
         self.block.get(end.saturating_sub(len)..end)
+    }
+
+    /// The bytes that were given away last.
+    pub(super) fn lent_last(&self) -> &[u8] {
+        self.lent(0, self.last)
     }
 
     /// Why the source could not be unpacked to its end.

@@ -100,7 +100,6 @@ impl PcapHeader {
             original_len: block.origlen.max(block.caplen),
             back: 0,
             len: block.caplen as usize,
-            block_len: 0,
         }
     }
 }

@@ -69,13 +69,6 @@ pub(super) struct PcapngWalk {
     in_section: bool,
 }
 
-enum Meaning {
-    Packet(ContainerRecord),
-    Numbered,
-    Secrets,
-    Nothing,
-}
-
 /// A packet whose interface is not known yet; as [`ContainerRecord`].
 struct Ticked {
     ticks: u64,
@@ -83,9 +76,6 @@ struct Ticked {
     back: usize,
     len: usize,
 }
-
-/// A block that contradicts itself.
-struct Damage(&'static str);
 
 impl PcapngWalk {
     /// The next packet, with the buffer behind its block.
@@ -96,7 +86,6 @@ impl PcapngWalk {
         frame: u64,
         diagnostics: &mut Diagnostics,
     ) -> io::Result<RecordStep> {
-        let damaged = |what| Ok(RecordStep::End(CaptureEnd::Damaged(what)));
         loop {
             if !buffer.ensure(BLOCK_OVERHEAD)? {
                 return Ok(RecordStep::End(buffer.ending()));
@@ -107,7 +96,7 @@ impl PcapngWalk {
             }
             let told = match self.block_len(buffer.available()) {
                 Ok(told) => told,
-                Err(Damage(what)) => return damaged(what),
+                Err(end) => return Ok(RecordStep::End(end)),
             };
             let len = told.next_multiple_of(4);
             if !buffer.ensure(len)? {
@@ -117,23 +106,17 @@ impl PcapngWalk {
                 self.count_padding_in(buffer.available_mut().get_mut(..len).unwrap_or_default());
             }
             let block = buffer.available().get(..len).unwrap_or_default();
-            let meaning = self.block(block, info, frame, diagnostics);
-            if matches!(meaning, Ok(Meaning::Secrets)) {
-                // The keys are elsewhere now.
+            let holds_keys = self.order.u32(block, 0) == Some(SECRETS_BLOCK) && !self.gives_blocks;
+            let step = self.block(block, info, frame, diagnostics);
+            if holds_keys {
+                // They are elsewhere now.
                 buffer.available_mut().get_mut(..len).unwrap_or_default().fill(0);
             }
             buffer.consume(len);
-            match meaning {
-                Ok(Meaning::Packet(record)) => {
-                    return Ok(RecordStep::Packet(ContainerRecord {
-                        block_len: len,
-                        ..record
-                    }));
-                }
-                Ok(Meaning::Numbered) => return Ok(RecordStep::Numbered(len)),
-                Ok(Meaning::Nothing) if self.gives_blocks => return Ok(RecordStep::Block(len)),
-                Ok(Meaning::Nothing | Meaning::Secrets) => {}
-                Err(Damage(what)) => return damaged(what),
+            match step {
+                Ok(RecordStep::Block) if !self.gives_blocks => {}
+                Ok(step) => return Ok(step),
+                Err(end) => return Ok(RecordStep::End(end)),
             }
         }
     }
@@ -141,14 +124,15 @@ impl PcapngWalk {
     /// Total length of the block that begins here, perhaps without its padding. A section header sets the byte order for itself
     /// already.
     #[inline]
-    fn block_len(&mut self, head: &[u8]) -> Result<usize, Damage> {
+    fn block_len(&mut self, head: &[u8]) -> Result<usize, CaptureEnd> {
         if self.order.u32(head, 0) == Some(SHB_MAGIC) {
-            self.order =
-                order_of_section(head).ok_or(Damage("a section header without its byte-order magic"))?;
+            self.order = order_of_section(head).ok_or(CaptureEnd::Damaged(
+                "a section header without its byte-order magic",
+            ))?;
         }
         let len = self.order.u32(head, 4).unwrap_or(0) as usize;
         if !(BLOCK_OVERHEAD..=LARGEST_RECORD).contains(&len) {
-            return Err(Damage("a block with an impossible length"));
+            return Err(CaptureEnd::Damaged("a block with an impossible length"));
         }
         Ok(len)
     }
@@ -175,10 +159,10 @@ impl PcapngWalk {
         info: &mut CaptureInfo,
         frame: u64,
         diagnostics: &mut Diagnostics,
-    ) -> Result<Meaning, Damage> {
+    ) -> Result<RecordStep, CaptureEnd> {
         // pcap-parser does not compare them in simple packets and unknown blocks.
         if self.order.u32(block, block.len() - 4) != self.order.u32(block, 4) {
-            return Err(Damage("a block whose two lengths differ"));
+            return Err(CaptureEnd::Damaged("a block whose two lengths differ"));
         }
         match self.order.u32(block, 0).unwrap_or(0) {
             IDB_MAGIC | OBSOLETE_PACKET | SPB_MAGIC | ISB_MAGIC | EPB_MAGIC => {}
@@ -188,17 +172,17 @@ impl PcapngWalk {
                 }
                 self.dropped_before = self.dropped();
                 self.interfaces.clear();
-                return Ok(Meaning::Nothing);
+                return Ok(RecordStep::Block);
             }
             other if NUMBERED.contains(&other) => {
                 diagnostics.note("not_a_packet", "pcapng", Some(frame), "oddity-no-packet");
-                return Ok(Meaning::Numbered);
+                return Ok(RecordStep::Numbered);
             }
             SECRETS_BLOCK if !self.gives_blocks => {
                 self.secrets.take(self.order, block, diagnostics);
-                return Ok(Meaning::Secrets);
+                return Ok(RecordStep::Block);
             }
-            _ => return Ok(Meaning::Nothing),
+            _ => return Ok(RecordStep::Block),
         }
         match self.order.parse(block) {
             Some(Block::EnhancedPacket(told)) => {
@@ -208,16 +192,16 @@ impl PcapngWalk {
             Some(Block::Unknown(told)) => self.obsolete_packet(told.data, frame, diagnostics),
             Some(Block::InterfaceDescription(told)) => {
                 self.interface_description(&told, info, diagnostics);
-                Ok(Meaning::Nothing)
+                Ok(RecordStep::Block)
             }
             // §4.6
             Some(Block::InterfaceStatistics(told)) => {
                 if let Some(interface) = self.interfaces.get_mut(told.if_id as usize) {
                     interface.note_statistics(self.order, &told.options);
                 }
-                Ok(Meaning::Nothing)
+                Ok(RecordStep::Block)
             }
-            _ => Err(Damage("a block that is shorter than what it holds")),
+            _ => Err(CaptureEnd::Damaged("a block that is shorter than what it holds")),
         }
     }
 
@@ -248,7 +232,7 @@ impl PcapngWalk {
         block_len: usize,
         frame: u64,
         diagnostics: &mut Diagnostics,
-    ) -> Meaning {
+    ) -> RecordStep {
         let dropped = listed(&told.options)
             .find(|option| option.code == EPB_DROPCOUNT)
             .and_then(|option| number(self.order, option));
@@ -268,9 +252,9 @@ impl PcapngWalk {
         body: &[u8],
         frame: u64,
         diagnostics: &mut Diagnostics,
-    ) -> Result<Meaning, Damage> {
+    ) -> Result<RecordStep, CaptureEnd> {
         const DATA_AT: usize = 20;
-        const LONGER: Damage = Damage("a packet that is longer than its block");
+        const LONGER: CaptureEnd = CaptureEnd::Damaged("a packet that is longer than its block");
         let field = |at| self.order.u32(body, at).ok_or(LONGER);
         let half = |at| self.order.u16(body, at).ok_or(LONGER);
         let captured = field(12)?;
@@ -297,23 +281,22 @@ impl PcapngWalk {
         dropped: Option<u64>,
         frame: u64,
         diagnostics: &mut Diagnostics,
-    ) -> Meaning {
+    ) -> RecordStep {
         let Some(interface) = self.interfaces.get_mut(id as usize) else {
             count_unknown_interface(frame, diagnostics);
-            return Meaning::Numbered;
+            return RecordStep::Numbered;
         };
         if let Some(dropped) = dropped {
             let sum = interface.dropped_by_packets.unwrap_or(0).saturating_add(dropped);
             interface.dropped_by_packets = Some(sum);
         }
         self.last_time = interface.clock.at(packet.ticks);
-        Meaning::Packet(ContainerRecord {
+        RecordStep::Packet(ContainerRecord {
             time: self.last_time,
             link_type: interface.link_type,
             original_len: packet.original_len,
             back: packet.back,
             len: packet.len,
-            block_len: 0,
         })
     }
 
@@ -323,10 +306,10 @@ impl PcapngWalk {
         told: &SimplePacketBlock<'_>,
         frame: u64,
         diagnostics: &mut Diagnostics,
-    ) -> Meaning {
+    ) -> RecordStep {
         let Some(interface) = self.interfaces.first() else {
             count_unknown_interface(frame, diagnostics);
-            return Meaning::Numbered;
+            return RecordStep::Numbered;
         };
         diagnostics.note("packet_without_time", "pcapng", Some(frame), "oddity-no-time");
         let limit = match interface.snap_len {
@@ -335,13 +318,12 @@ impl PcapngWalk {
         };
         // The crate's `packet_data` leaves the snap length out of account: it would take padding for data.
         let captured = (told.origlen.min(limit) as usize).min(told.data.len());
-        Meaning::Packet(ContainerRecord {
+        RecordStep::Packet(ContainerRecord {
             time: self.last_time,
             link_type: interface.link_type,
             original_len: told.origlen,
             back: told.data.len() - captured + 4,
             len: captured,
-            block_len: 0,
         })
     }
 

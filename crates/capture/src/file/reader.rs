@@ -121,7 +121,7 @@ impl CaptureReader {
         loop {
             match self.step(diagnostics)? {
                 RecordStep::Packet(record) => return Ok(Some(self.frame(record))),
-                RecordStep::Numbered(_) | RecordStep::Block(_) | RecordStep::Appended => {}
+                RecordStep::Numbered | RecordStep::Block | RecordStep::Appended => {}
                 RecordStep::End(_) => return Ok(None),
             }
         }
@@ -142,15 +142,15 @@ impl CaptureReader {
                 step => break step,
             }
         };
-        let (frame, number, block_len) = match step {
-            RecordStep::Packet(record) => (Some(self.frame(record)), Some(self.frames), record.block_len),
-            RecordStep::Numbered(len) => (None, Some(self.frames), len),
-            RecordStep::Block(len) => (None, None, len),
+        let (frame, number) = match step {
+            RecordStep::Packet(record) => (Some(self.frame(record)), Some(self.frames)),
+            RecordStep::Numbered => (None, Some(self.frames)),
+            RecordStep::Block => (None, None),
             RecordStep::Appended | RecordStep::End(_) => return Ok(None),
         };
         let raw = match &self.walk {
             ContainerWalk::Pcapng(walk) => Raw::Block {
-                bytes: self.buffer.lent(0, block_len),
+                bytes: self.buffer.lent_last(),
                 order: walk.order,
             },
             ContainerWalk::Pcap(walk) => {
@@ -218,8 +218,8 @@ impl CaptureReader {
             self.info.dropped_reported = walk.dropped();
         }
         match step {
-            Ok(RecordStep::Packet(_) | RecordStep::Numbered(_)) => self.frames += 1,
-            Ok(RecordStep::Block(_)) => {}
+            Ok(RecordStep::Packet(_) | RecordStep::Numbered) => self.frames += 1,
+            Ok(RecordStep::Block) => {}
             Ok(RecordStep::Appended) => self.go_on_with_the_next_file(diagnostics),
             Ok(RecordStep::End(end)) => self.end(end, diagnostics),
             Err(_) => self.finished = true,

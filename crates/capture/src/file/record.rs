@@ -13,8 +13,6 @@ pub(super) struct ContainerRecord {
     pub(super) back: usize,
     /// Captured bytes.
     pub(super) len: usize,
-    /// Length of the whole block in a pcapng file, which the buffer has just been moved past; 0 elsewhere.
-    pub(super) block_len: usize,
 }
 
 /// Why there are no more packets.
@@ -32,10 +30,10 @@ pub(super) enum CaptureEnd {
 #[derive(Debug, Clone, Copy)]
 pub(super) enum RecordStep {
     Packet(ContainerRecord),
-    /// A block of this length that Wireshark numbers as a frame although it holds no packet.
-    Numbered(usize),
-    /// Another block of this length; only for a reader that asked for blocks.
-    Block(usize),
+    /// A block that Wireshark numbers as a frame although it holds no packet.
+    Numbered,
+    /// Another block; only for a reader that asked for blocks.
+    Block,
     /// Another file begins here: `cat` put them one behind the other, or a ring buffer went on to its next file.
     Appended,
     End(CaptureEnd),
