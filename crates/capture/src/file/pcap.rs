@@ -20,43 +20,47 @@ use std::borrow::Cow;
 use std::io;
 
 const RECORD_HEADER_LEN: usize = 16;
-/// Interface index, protocol and packet type after the usual record header.
+/// Interface index, protocol and packet type after the usual record self.
 const MODIFIED_RECORD_HEADER_LEN: usize = 24;
 /// The largest snap length of libpcap (`MAXIMUM_SNAPLEN`): no record is longer unless the file header allows it.
 const USUAL_SNAP_LEN: usize = 262_144;
 /// Most that a file header can allow. Larger ones are written by tools that mean "no limit".
 const LARGEST_SNAP_LEN: usize = 16 * 1024 * 1024;
 
-/// The state of a walk through a pcap file.
-#[derive(Debug, Default)]
-pub(super) struct PcapWalk {
-    /// `None` until the file header was read.
-    header: Option<PcapHeader>,
-}
-
 type ParsedRecord<'b> = IResult<&'b [u8], LegacyPcapBlock<'b>, PcapError<&'b [u8]>>;
 
-#[derive(Debug, Clone, Copy)]
-struct PcapHeader {
+/// A walk through a pcap file, behind its self.
+#[derive(Debug)]
+pub(super) struct PcapWalk {
     parse: for<'b> fn(&'b [u8]) -> ParsedRecord<'b>,
     order: ByteOrder,
     record_header_len: usize,
-    nanos_per_tick: i64,
+    pub(super) nanos_per_tick: i64,
     link_type: LinkType,
-    largest: usize,
+    /// The longest record.
+    pub(super) largest: usize,
     /// Before version 2.4 some writers put the original length first.
     lengths_may_be_swapped: bool,
 }
 
-impl PcapHeader {
-    fn read(head: &[u8]) -> Option<PcapHeader> {
+impl PcapWalk {
+    /// Reads the file header, which is whole in the buffer; `None` where there is another one.
+    #[cold]
+    pub(super) fn begin(buffer: &mut Buffer, info: &mut CaptureInfo) -> Option<PcapWalk> {
+        let walk = PcapWalk::read(buffer.available().get(..HEADER_LEN)?)?;
+        buffer.consume(HEADER_LEN);
+        info.note_link_type(walk.link_type);
+        Some(walk)
+    }
+
+    fn read(head: &[u8]) -> Option<PcapWalk> {
         let head = match head.strip_prefix(MODIFIED_BIG) {
             Some(rest) => Cow::Owned([USUAL_BIG, rest].concat()),
             None => Cow::Borrowed(head),
         };
         let (_, told) = parse_pcap_header(&head).ok()?;
         let modified = told.is_modified_format() || matches!(head, Cow::Owned(_));
-        Some(PcapHeader {
+        Some(PcapWalk {
             parse: match (told.is_bigendian(), modified) {
                 (true, _) => parse_pcap_frame_be,
                 (false, true) => parse_pcap_frame_modified,
@@ -102,45 +106,31 @@ impl PcapHeader {
             len: block.caplen as usize,
         }
     }
-}
-
-impl PcapWalk {
-    /// Nanoseconds per tick and the largest record, once the file header was read.
-    pub(super) fn told(&self) -> Option<(i64, usize)> {
-        self.header.map(|header| (header.nanos_per_tick, header.largest))
-    }
 
     /// The next packet, with the buffer behind it.
     #[inline]
-    pub(super) fn step(&mut self, buffer: &mut Buffer, info: &mut CaptureInfo) -> io::Result<RecordStep> {
+    pub(super) fn step(&self, buffer: &mut Buffer) -> io::Result<RecordStep> {
         let damaged = |what| Ok(RecordStep::End(CaptureEnd::Damaged(what)));
-        let header = match self.header {
-            Some(header) => header,
-            None => match self.read_header(buffer, info)? {
-                Some(header) => header,
-                None => return Ok(RecordStep::End(CaptureEnd::Cut)),
-            },
-        };
         loop {
-            if header.lengths_may_be_swapped {
-                header.put_captured_first(buffer.available_mut());
+            if self.lengths_may_be_swapped {
+                self.put_captured_first(buffer.available_mut());
             }
             if begins_file(buffer)? || begins_section(buffer)? {
                 return Ok(RecordStep::Appended);
             }
             let available = buffer.available();
-            let (needed, record) = match (header.parse)(available) {
+            let (needed, record) = match (self.parse)(available) {
                 Ok((_, block)) if (block.ts_sec | block.ts_usec | block.caplen | block.origlen) == 0 => {
                     return damaged("zero bytes where a packet should begin");
                 }
                 Ok((_, block)) => (
-                    header.record_header_len + block.caplen as usize,
-                    Some(header.record(&block)),
+                    self.record_header_len + block.caplen as usize,
+                    Some(self.record(&block)),
                 ),
                 Err(Err::Incomplete(Needed::Size(more))) => (available.len() + more.get(), None),
                 Err(_) => return damaged("something that is no packet"),
             };
-            if needed > header.record_header_len + header.largest {
+            if needed > self.record_header_len + self.largest {
                 return damaged("a packet that is longer than the snap length allows");
             }
             if !buffer.ensure(needed)? {
@@ -151,16 +141,5 @@ impl PcapWalk {
                 return Ok(RecordStep::Packet(record));
             }
         }
-    }
-
-    #[cold]
-    fn read_header(&mut self, buffer: &mut Buffer, info: &mut CaptureInfo) -> io::Result<Option<PcapHeader>> {
-        buffer.ensure(HEADER_LEN)?;
-        self.header = buffer.available().get(..HEADER_LEN).and_then(PcapHeader::read);
-        if let Some(header) = self.header {
-            buffer.consume(HEADER_LEN);
-            info.note_link_type(header.link_type);
-        }
-        Ok(self.header)
     }
 }

@@ -5,8 +5,8 @@ use crate::file::frame::{Frame, Item, Raw};
 use crate::file::info::CaptureInfo;
 use crate::file::magic::{HEADER_LEN, is_pcap, is_pcapng};
 use crate::file::pcap::PcapWalk;
-use crate::file::pcapng::{self, PcapngWalk};
-use crate::file::recognise;
+use crate::file::pcapng::{PcapngWalk, SHORTEST_SECTION_HEADER};
+use crate::file::recognise::describe;
 use crate::file::record::{CaptureEnd, ContainerRecord, RecordStep};
 use crate::file::secrets::EspSecrets;
 use crate::file::source::ByteSource;
@@ -38,16 +38,21 @@ enum ContainerWalk {
     Pcapng(PcapngWalk),
 }
 
+impl ContainerWalk {
+    /// Begins at a file header that is whole in the buffer.
+    fn begin(buffer: &mut Buffer, info: &mut CaptureInfo) -> ContainerWalk {
+        let pcap = PcapWalk::begin(buffer, info).map(ContainerWalk::Pcap);
+        pcap.unwrap_or_else(|| ContainerWalk::Pcapng(PcapngWalk::default()))
+    }
+}
+
 impl CaptureReader {
     /// Opens a file.
     ///
     /// # Errors
     /// [`Error::Capture`], [`Error::EmptyCapture`], [`Error::NotACapture`].
     pub fn open(path: &Path) -> Result<Self, Error> {
-        let file = File::open(path).map_err(|source| Error::Capture {
-            path: path.to_owned(),
-            source,
-        })?;
+        let file = File::open(path).map_err(|source| failed(path, source))?;
         Self::begin(Box::new(file), path.to_owned())
     }
 
@@ -60,50 +65,25 @@ impl CaptureReader {
     }
 
     fn begin(stream: Box<dyn Read + Send>, path: PathBuf) -> Result<Self, Error> {
-        match Self::recognise(stream) {
-            Ok(Recognised::Capture(buffer, walk, format)) => Ok(CaptureReader {
-                path,
-                buffer: *buffer,
-                walk,
-                info: CaptureInfo::of(format),
-                frames: 0,
-                finished: false,
-                ahead: None,
-            }),
-            Ok(Recognised::Empty) => Err(Error::EmptyCapture { path }),
-            Ok(Recognised::Foreign(found)) => Err(Error::NotACapture { path, found }),
-            Err(source) => Err(Error::Capture { path, source }),
-        }
-    }
-
-    fn recognise(stream: Box<dyn Read + Send>) -> io::Result<Recognised> {
-        let mut buffer = Buffer::new(ByteSource::new(stream)?);
-        buffer.ensure(4)?;
-        if is_pcap(buffer.available()) {
-            if !buffer.ensure(HEADER_LEN)? {
-                return Ok(Recognised::Foreign(beginning("pcap", &buffer)));
+        let source = ByteSource::new(stream).map_err(|source| failed(&path, source))?;
+        let mut buffer = Buffer::new(source);
+        let format = match recognise(&mut buffer).map_err(|source| failed(&path, source))? {
+            Ok(format) => format,
+            Err(_) if buffer.available().is_empty() && buffer.broken().is_none() => {
+                return Err(Error::EmptyCapture { path });
             }
-            let walk = ContainerWalk::Pcap(PcapWalk::default());
-            return Ok(Recognised::Capture(Box::new(buffer), walk, CaptureFormat::Pcap));
-        }
-        if is_pcapng(buffer.available()) {
-            buffer.ensure(12)?;
-        }
-        if is_pcapng(buffer.available()) && !buffer.ensure(pcapng::SHORTEST_SECTION_HEADER)? {
-            return Ok(Recognised::Foreign(beginning("pcapng", &buffer)));
-        }
-        if is_pcapng(buffer.available()) {
-            let walk = ContainerWalk::Pcapng(PcapngWalk::default());
-            return Ok(Recognised::Capture(Box::new(buffer), walk, CaptureFormat::Pcapng));
-        }
-        if buffer.available().is_empty() && buffer.broken().is_none() {
-            return Ok(Recognised::Empty);
-        }
-        buffer.ensure(DESCRIBED_LEN)?;
-        let head = buffer.available();
-        let head = head.get(..DESCRIBED_LEN).unwrap_or(head);
-        let found = recognise::describe(head, buffer.compression, buffer.broken());
-        Ok(Recognised::Foreign(found))
+            Err(found) => return Err(Error::NotACapture { path, found }),
+        };
+        let mut info = CaptureInfo::of(format);
+        Ok(CaptureReader {
+            path,
+            walk: ContainerWalk::begin(&mut buffer, &mut info),
+            buffer,
+            info,
+            frames: 0,
+            finished: false,
+            ahead: None,
+        })
     }
 
     /// From now on another thread reads, and unpacks, ahead of what is walked over. For files; of a pipe whole blocks would be
@@ -153,13 +133,10 @@ impl CaptureReader {
                 bytes: self.buffer.lent_last(),
                 order: walk.order,
             },
-            ContainerWalk::Pcap(walk) => {
-                let (nanos_per_tick, largest) = walk.told().unwrap_or((1, 0));
-                Raw::Record {
-                    nanos_per_tick,
-                    snap_len: largest as u32,
-                }
-            }
+            ContainerWalk::Pcap(walk) => Raw::Record {
+                nanos_per_tick: walk.nanos_per_tick,
+                snap_len: walk.largest as u32,
+            },
         };
         Ok(Some(Item { frame, number, raw }))
     }
@@ -207,7 +184,7 @@ impl CaptureReader {
             return Ok(RecordStep::End(CaptureEnd::Clean));
         }
         let step = match &mut self.walk {
-            ContainerWalk::Pcap(walk) => walk.step(&mut self.buffer, &mut self.info),
+            ContainerWalk::Pcap(walk) => walk.step(&mut self.buffer),
             ContainerWalk::Pcapng(walk) => {
                 walk.step(&mut self.buffer, &mut self.info, self.frames + 1, diagnostics)
             }
@@ -224,10 +201,7 @@ impl CaptureReader {
             Ok(RecordStep::End(end)) => self.end(end, diagnostics),
             Err(_) => self.finished = true,
         }
-        step.map_err(|source| Error::Capture {
-            path: self.path.clone(),
-            source,
-        })
+        step.map_err(|source| failed(&self.path, source))
     }
 
     #[inline]
@@ -247,10 +221,7 @@ impl CaptureReader {
     fn go_on_with_the_next_file(&mut self, diagnostics: &mut Diagnostics) {
         let (frame, layer) = (self.frames, self.info.format.as_str());
         diagnostics.note("appended", layer, Some(frame + 1), "oddity-appended");
-        self.walk = match is_pcap(self.buffer.available()) {
-            true => ContainerWalk::Pcap(PcapWalk::default()),
-            false => ContainerWalk::Pcapng(PcapngWalk::default()),
-        };
+        self.walk = ContainerWalk::begin(&mut self.buffer, &mut self.info);
     }
 
     fn end(&mut self, end: CaptureEnd, diagnostics: &mut Diagnostics) {
@@ -309,14 +280,28 @@ fn kept_before(frames: u64) -> Message {
     }
 }
 
-/// Names a file that ends within its first header.
-fn beginning(format: &str, buffer: &Buffer) -> String {
-    let len = buffer.available().len();
-    format!("the first {len} bytes of a {format} file and nothing else: copy it again, or capture again")
+fn failed(path: &Path, source: io::Error) -> Error {
+    let path = path.to_owned();
+    Error::Capture { path, source }
 }
 
-enum Recognised {
-    Capture(Box<Buffer>, ContainerWalk, CaptureFormat),
-    Empty,
-    Foreign(String),
+/// The container whose first header is whole in the buffer, else what is there instead.
+fn recognise(buffer: &mut Buffer) -> io::Result<Result<CaptureFormat, String>> {
+    // A section shows itself by the magic behind its type and its length.
+    buffer.ensure(12)?;
+    let (format, header_len) = if is_pcap(buffer.available()) {
+        (CaptureFormat::Pcap, HEADER_LEN)
+    } else if is_pcapng(buffer.available()) {
+        (CaptureFormat::Pcapng, SHORTEST_SECTION_HEADER)
+    } else {
+        buffer.ensure(DESCRIBED_LEN)?;
+        let head = buffer.available();
+        let head = head.get(..DESCRIBED_LEN).unwrap_or(head);
+        return Ok(Err(describe(head, buffer.compression, buffer.broken())));
+    };
+    let whole = buffer.ensure(header_len)?;
+    let len = buffer.available().len();
+    Ok(whole.then_some(format).ok_or_else(|| {
+        format!("the first {len} bytes of a {format} file and nothing else: copy it again, or capture again")
+    }))
 }
