@@ -8,7 +8,7 @@ use crate::file::order::ByteOrder;
 use crate::file::pcapng::OBSOLETE_PACKET;
 use crate::file::secrets::{ESP_SECRETS, SECRETS_BLOCK};
 use crate::file::sound::{self, LONGEST_PACKET, are_sound_options, is_sound, sound_options};
-use crate::file::write::{self, EnhancedPacket};
+use crate::file::write::{self, BlockPlace};
 use pcap_parser::{EPB_MAGIC, IDB_MAGIC, ISB_MAGIC, NRB_MAGIC, SHB_MAGIC, SPB_MAGIC};
 use rekeyscope_model::secret::SecretBytes;
 use std::io::{self, Write};
@@ -40,14 +40,6 @@ enum SectionCopy {
     Copied { order: ByteOrder, snap_len: Option<u32> },
     /// Interfaces for packets of other containers: link type, and nanoseconds per tick.
     Own(Vec<(LinkType, i64)>),
-}
-
-/// A packet's place in a pcapng file.
-struct BlockPlace {
-    order: ByteOrder,
-    interface: u32,
-    ticks: u64,
-    options: Vec<u8>,
 }
 
 impl<W: Write> CaptureCopy<W> {
@@ -208,43 +200,26 @@ impl<W: Write> CaptureCopy<W> {
     }
 
     fn write(&mut self, item: &Item<'_>, packet: &Frame<'_>, comment: Option<&str>) -> io::Result<()> {
-        let link_type = item.frame.map(|frame| frame.link_type).unwrap_or_default();
-        let Some(place) = self.place(item, packet, link_type)? else {
+        let Some(mut place) = self.place(item, packet)? else {
             return Ok(());
         };
-        let kept;
-        let options = if self.replaced.is_some() {
-            kept = options_of_others(place.order, &place.options);
-            &kept
-        } else {
-            &place.options
-        };
-        let block = EnhancedPacket {
-            interface: place.interface,
-            ticks: place.ticks,
-            original_len: packet.original_len,
-            data: packet.data.get(..LONGEST_PACKET).unwrap_or(packet.data),
-            options,
-            comment,
-        };
-        self.scratch = block.block(place.order, std::mem::take(&mut self.scratch));
+        if self.replaced.is_some() {
+            place.options = options_of_others(place.order, &place.options);
+        }
+        let scratch = std::mem::take(&mut self.scratch);
+        self.scratch = write::enhanced_packet(&place, packet, comment, scratch);
         self.out.write_all(&self.scratch)
     }
 
     /// The interface of a packet; `None` beyond [`MOST_INTERFACES`].
-    fn place(
-        &mut self,
-        item: &Item<'_>,
-        packet: &Frame<'_>,
-        link_type: LinkType,
-    ) -> io::Result<Option<BlockPlace>> {
+    fn place(&mut self, item: &Item<'_>, packet: &Frame<'_>) -> io::Result<Option<BlockPlace>> {
         match item.raw {
             Raw::Block { bytes, order } => Ok(place_of_block(order, bytes)),
             Raw::Record {
                 nanos_per_tick,
                 snap_len,
             } => {
-                let Some(interface) = self.interface(link_type, snap_len, nanos_per_tick)? else {
+                let Some(interface) = self.interface(packet.link_type, snap_len, nanos_per_tick)? else {
                     return Ok(None);
                 };
                 Ok(Some(BlockPlace {

@@ -3,9 +3,10 @@
 //! Own writer: pcap-parser's serializer makes blocks in little-endian only, and a copy goes on in the byte order of the
 //! section that it copies.
 
+use crate::file::frame::Frame;
 use crate::file::link_type::LinkType;
 use crate::file::order::ByteOrder;
-use crate::file::sound::{END_OF_OPTIONS, options, sound_options};
+use crate::file::sound::{END_OF_OPTIONS, LONGEST_PACKET, options, sound_options};
 use pcap_parser::{BOM_MAGIC, EPB_MAGIC, IDB_MAGIC, SHB_MAGIC};
 
 /// A comment, an option of every block (§3.5).
@@ -160,36 +161,37 @@ pub(super) fn interface_description(
         .finish()
 }
 
-/// An enhanced packet (§4.3).
-#[derive(Debug, Clone, Copy)]
-pub(super) struct EnhancedPacket<'a> {
+/// A packet's place in a pcapng file.
+pub(super) struct BlockPlace {
+    pub(super) order: ByteOrder,
     pub(super) interface: u32,
     pub(super) ticks: u64,
-    pub(super) original_len: u32,
-    pub(super) data: &'a [u8],
     /// Options in the order of the file, without end mark.
-    pub(super) options: &'a [u8],
-    pub(super) comment: Option<&'a str>,
+    pub(super) options: Vec<u8>,
 }
 
-impl EnhancedPacket<'_> {
-    /// The block, in the memory of `scratch`.
-    pub(super) fn block(&self, order: ByteOrder, scratch: Vec<u8>) -> Vec<u8> {
-        let mut block = BlockBuilder::new(order, EPB_MAGIC, scratch)
-            .u32(self.interface)
-            .u32((self.ticks >> 32) as u32)
-            .u32(self.ticks as u32)
-            .u32(self.data.len() as u32)
-            .u32(self.original_len)
-            .raw(self.data)
-            .padded()
-            .raw(self.options);
-        if let Some(comment) = self.comment {
-            block = block.text(COMMENT, comment);
-        }
-        if self.comment.is_some() || !self.options.is_empty() {
-            block = block.end_of_options();
-        }
-        block.finish()
+/// An enhanced packet (§4.3), in the memory of `scratch`.
+pub(super) fn enhanced_packet(
+    place: &BlockPlace,
+    packet: &Frame<'_>,
+    comment: Option<&str>,
+    scratch: Vec<u8>,
+) -> Vec<u8> {
+    let data = packet.data.get(..LONGEST_PACKET).unwrap_or(packet.data);
+    let mut block = BlockBuilder::new(place.order, EPB_MAGIC, scratch)
+        .u32(place.interface)
+        .u32((place.ticks >> 32) as u32)
+        .u32(place.ticks as u32)
+        .u32(data.len() as u32)
+        .u32(packet.original_len)
+        .raw(data)
+        .padded()
+        .raw(&place.options);
+    if let Some(comment) = comment {
+        block = block.text(COMMENT, comment);
     }
+    if comment.is_some() || !place.options.is_empty() {
+        block = block.end_of_options();
+    }
+    block.finish()
 }
