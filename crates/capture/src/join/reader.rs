@@ -50,6 +50,7 @@ pub struct JoinedReader {
 }
 
 /// One sequence.
+#[derive(Default)]
 struct Stream {
     /// Places in `pieces`.
     files: VecDeque<usize>,
@@ -80,11 +81,21 @@ impl JoinedReader {
         let mut waiting = Vec::new();
         for sequence in sequences {
             let from = pieces.len();
-            pieces.extend(sequence.files.iter().map(|file| CapturePiece::of(file)));
+            pieces.extend(sequence.files.iter().map(|file| CapturePiece {
+                path: file.clone(),
+                ..CapturePiece::default()
+            }));
             let begins = sequence.files.iter().find_map(|file| span_of(file, true));
             // One without packets is opened at once, to say why.
             let begins = begins.map_or(Timestamp(i64::MIN), |(first, _)| first);
-            waiting.push((begins, Stream::of((from..pieces.len()).collect())));
+            let files = (from..pieces.len()).collect();
+            waiting.push((
+                begins,
+                Stream {
+                    files,
+                    ..Stream::default()
+                },
+            ));
         }
         waiting.sort_by_key(|(begins, _)| *begins);
         let first = sequences.iter().flat_map(|s| &s.files);
@@ -111,7 +122,7 @@ impl JoinedReader {
 
     /// The next packet, numbered through all files; `None` behind the last.
     pub fn next_frame(&mut self, diagnostics: &mut Diagnostics) -> Option<Frame<'_>> {
-        self.prepare(diagnostics);
+        self.look_ahead(diagnostics);
         let heads = self.open.iter().enumerate();
         let heads = heads.filter_map(|(place, stream)| stream.head.as_ref().map(|head| (head, place)));
         let (_, place) = heads.min_by_key(|(head, _)| (head.time, head.piece))?;
@@ -134,13 +145,9 @@ impl JoinedReader {
         })
     }
 
-    /// Goes on to the first packets, so that [`JoinedReader::take_secrets`] gives the keys in front of them.
+    /// Opens the sequences that begin before the next packet of those that are open, and goes on to their first packets, so that
+    /// [`JoinedReader::take_secrets`] gives the keys in front of them.
     pub fn look_ahead(&mut self, diagnostics: &mut Diagnostics) {
-        self.prepare(diagnostics);
-    }
-
-    /// Opens the sequences that begin before the next packet of those that are open.
-    fn prepare(&mut self, diagnostics: &mut Diagnostics) {
         loop {
             let next = self.open.iter().filter_map(|s| Some(s.head.as_ref()?.time)).min();
             let is_due = |begins: Timestamp| next.is_none_or(|next| begins <= next);
@@ -160,34 +167,32 @@ impl JoinedReader {
             let Some((place, reader)) = &mut stream.reader else {
                 break;
             };
-            let place = *place;
+            let piece = *place;
             let read = reader.next_frame(diagnostics).map(|frame| {
                 frame.map(|frame| {
                     data.clear();
                     data.extend_from_slice(frame.data);
-                    (frame.time, frame.link_type, frame.original_len)
+                    WaitingPacket {
+                        piece,
+                        time: frame.time,
+                        link_type: frame.link_type,
+                        original_len: frame.original_len,
+                        data: std::mem::take(&mut data),
+                    }
                 })
             });
             self.take_secrets_of(&mut stream);
             match read {
-                Ok(Some((time, link_type, original_len))) => {
-                    self.note_packet(place, time, link_type);
-                    stream.head = Some(WaitingPacket {
-                        piece: place,
-                        time,
-                        link_type,
-                        original_len,
-                        data,
-                    });
+                Ok(Some(head)) => {
+                    self.note_packet(&head);
+                    stream.head = Some(head);
                     self.open.push(stream);
                     return;
                 }
-                Ok(None) => self.close(&mut stream),
-                Err(error) => {
-                    self.note_problem(place, &error);
-                    self.close(&mut stream);
-                }
+                Ok(None) => {}
+                Err(error) => self.note_problem(piece, &error),
             }
+            self.close(&mut stream);
         }
         if let Some(dropped) = stream.dropped {
             *self.info.dropped_reported.get_or_insert(0) += dropped;
@@ -227,12 +232,12 @@ impl JoinedReader {
         }
     }
 
-    fn note_packet(&mut self, place: usize, time: Timestamp, link_type: LinkType) {
-        self.info.note_link_type(link_type);
-        if let Some(piece) = self.pieces.get_mut(place) {
+    fn note_packet(&mut self, packet: &WaitingPacket) {
+        self.info.note_link_type(packet.link_type);
+        if let Some(piece) = self.pieces.get_mut(packet.piece) {
             piece.packets += 1;
-            piece.first_time.get_or_insert(time);
-            piece.last_time = Some(time);
+            piece.first_time.get_or_insert(packet.time);
+            piece.last_time = Some(packet.time);
         }
     }
 
@@ -286,25 +291,5 @@ impl JoinedReader {
     pub fn position(&self) -> u64 {
         let open = self.open.iter().filter_map(|s| s.reader.as_ref());
         self.bytes_done + open.map(|(_, reader)| reader.position()).sum::<u64>()
-    }
-}
-
-impl CapturePiece {
-    fn of(path: &Path) -> CapturePiece {
-        CapturePiece {
-            path: path.into(),
-            ..CapturePiece::default()
-        }
-    }
-}
-
-impl Stream {
-    fn of(files: VecDeque<usize>) -> Stream {
-        Stream {
-            files,
-            reader: None,
-            head: None,
-            dropped: None,
-        }
     }
 }
