@@ -73,6 +73,22 @@ pub fn named(layer: &'static str) -> Arg {
     Message::new(id).into()
 }
 
+/// The counter of a layer at one frame.
+#[derive(Debug)]
+pub struct FrameDiagnostics<'d> {
+    /// The counter of all layers and frames.
+    pub all: &'d mut Diagnostics,
+    layer: &'static str,
+    frame: Option<u64>,
+}
+
+impl FrameDiagnostics<'_> {
+    /// Counts one more of `kind`, as [`Diagnostics::note`] does.
+    pub fn note(&mut self, kind: &'static str, id: &'static str) {
+        self.all.note(kind, self.layer, self.frame, id);
+    }
+}
+
 /// The counter that is handed through the pipeline.
 #[derive(Debug, Clone, Default)]
 pub struct Diagnostics {
@@ -108,6 +124,15 @@ impl Diagnostics {
     /// Counts one more of `kind`, whose sentence of the catalogue, `id`, has nothing to fill in.
     pub fn note(&mut self, kind: &'static str, layer: &'static str, frame: Option<u64>, id: &'static str) {
         self.count(kind, layer, frame, || Message::new(id));
+    }
+
+    /// The counter of a layer at one frame, or at none.
+    pub fn at(&mut self, layer: &'static str, frame: Option<u64>) -> FrameDiagnostics<'_> {
+        FrameDiagnostics {
+            all: self,
+            layer,
+            frame,
+        }
     }
 
     /// Counts a packet that its parser refused.

@@ -16,7 +16,7 @@ use pcap_parser::{
     Block, EPB_MAGIC, EnhancedPacketBlock, IDB_MAGIC, ISB_MAGIC, InterfaceDescriptionBlock, OptionCode,
     SHB_MAGIC, SPB_MAGIC, SimplePacketBlock,
 };
-use rekeyscope_model::diagnostic::Diagnostics;
+use rekeyscope_model::diagnostic::FrameDiagnostics;
 use rekeyscope_model::text::Message;
 use rekeyscope_model::time::Timestamp;
 use std::io;
@@ -83,8 +83,7 @@ impl PcapngWalk {
         &mut self,
         buffer: &mut Buffer,
         info: &mut CaptureInfo,
-        frame: u64,
-        diagnostics: &mut Diagnostics,
+        diagnostics: &mut FrameDiagnostics<'_>,
     ) -> io::Result<RecordStep> {
         loop {
             if !buffer.ensure(BLOCK_OVERHEAD)? {
@@ -107,7 +106,7 @@ impl PcapngWalk {
             }
             let block = buffer.available().get(..len).unwrap_or_default();
             let holds_keys = self.order.u32(block, 0) == Some(SECRETS_BLOCK) && !self.gives_blocks;
-            let step = self.block(block, info, frame, diagnostics);
+            let step = self.block(block, info, diagnostics);
             if holds_keys {
                 // They are elsewhere now.
                 buffer.available_mut().get_mut(..len).unwrap_or_default().fill(0);
@@ -157,8 +156,7 @@ impl PcapngWalk {
         &mut self,
         block: &[u8],
         info: &mut CaptureInfo,
-        frame: u64,
-        diagnostics: &mut Diagnostics,
+        diagnostics: &mut FrameDiagnostics<'_>,
     ) -> Result<RecordStep, CaptureEnd> {
         // pcap-parser does not compare them in simple packets and unknown blocks.
         if self.order.u32(block, block.len() - 4) != self.order.u32(block, 4) {
@@ -168,28 +166,26 @@ impl PcapngWalk {
             IDB_MAGIC | OBSOLETE_PACKET | SPB_MAGIC | ISB_MAGIC | EPB_MAGIC => {}
             SHB_MAGIC => {
                 if std::mem::replace(&mut self.in_section, true) {
-                    diagnostics.note("appended", "pcapng", Some(frame), "oddity-appended");
+                    diagnostics.note("appended", "oddity-appended");
                 }
                 self.dropped_before = self.dropped();
                 self.interfaces.clear();
                 return Ok(RecordStep::Block);
             }
             other if NUMBERED.contains(&other) => {
-                diagnostics.note("not_a_packet", "pcapng", Some(frame), "oddity-no-packet");
+                diagnostics.note("not_a_packet", "oddity-no-packet");
                 return Ok(RecordStep::Numbered);
             }
             SECRETS_BLOCK if !self.gives_blocks => {
-                self.secrets.take(self.order, block, diagnostics);
+                self.secrets.take(self.order, block, diagnostics.all);
                 return Ok(RecordStep::Block);
             }
             _ => return Ok(RecordStep::Block),
         }
         match self.order.parse(block) {
-            Some(Block::EnhancedPacket(told)) => {
-                Ok(self.enhanced_packet(&told, block.len(), frame, diagnostics))
-            }
-            Some(Block::SimplePacket(told)) => Ok(self.simple_packet(&told, frame, diagnostics)),
-            Some(Block::Unknown(told)) => self.obsolete_packet(told.data, frame, diagnostics),
+            Some(Block::EnhancedPacket(told)) => Ok(self.enhanced_packet(&told, block.len(), diagnostics)),
+            Some(Block::SimplePacket(told)) => Ok(self.simple_packet(&told, diagnostics)),
+            Some(Block::Unknown(told)) => self.obsolete_packet(told.data, diagnostics),
             Some(Block::InterfaceDescription(told)) => {
                 self.interface_description(&told, info, diagnostics);
                 Ok(RecordStep::Block)
@@ -210,10 +206,10 @@ impl PcapngWalk {
         &mut self,
         told: &InterfaceDescriptionBlock<'_>,
         info: &mut CaptureInfo,
-        diagnostics: &mut Diagnostics,
+        diagnostics: &mut FrameDiagnostics<'_>,
     ) {
         if self.interfaces.len() >= MOST_INTERFACES {
-            diagnostics.count("too_many_interfaces", "pcapng", None, || {
+            diagnostics.all.count("too_many_interfaces", "pcapng", None, || {
                 Message::new("oddity-interfaces").with("most", MOST_INTERFACES)
             });
             return;
@@ -230,8 +226,7 @@ impl PcapngWalk {
         &mut self,
         told: &EnhancedPacketBlock<'_>,
         block_len: usize,
-        frame: u64,
-        diagnostics: &mut Diagnostics,
+        diagnostics: &mut FrameDiagnostics<'_>,
     ) -> RecordStep {
         let dropped = listed(&told.options)
             .find(|option| option.code == EPB_DROPCOUNT)
@@ -242,7 +237,7 @@ impl PcapngWalk {
             back: block_len - PACKET_DATA_AT - told.caplen as usize,
             len: told.caplen as usize,
         };
-        self.of_interface(told.if_id, packet, dropped, frame, diagnostics)
+        self.of_interface(told.if_id, packet, dropped, diagnostics)
     }
 
     /// Appendix A: interface and drops in 16 bits each, then as an enhanced packet. Own reader: the crate knows the lengths of
@@ -250,8 +245,7 @@ impl PcapngWalk {
     fn obsolete_packet(
         &mut self,
         body: &[u8],
-        frame: u64,
-        diagnostics: &mut Diagnostics,
+        diagnostics: &mut FrameDiagnostics<'_>,
     ) -> Result<RecordStep, CaptureEnd> {
         const DATA_AT: usize = 20;
         const LONGER: CaptureEnd = CaptureEnd::Damaged("a packet that is longer than its block");
@@ -269,7 +263,7 @@ impl PcapngWalk {
             len: captured as usize,
         };
         let dropped = Some(half(2)?).filter(|&drops| drops != u16::MAX).map(u64::from);
-        Ok(self.of_interface(u32::from(half(0)?), packet, dropped, frame, diagnostics))
+        Ok(self.of_interface(u32::from(half(0)?), packet, dropped, diagnostics))
     }
 
     /// Gives the packet its interface's clock and link type.
@@ -279,11 +273,10 @@ impl PcapngWalk {
         id: u32,
         packet: Ticked,
         dropped: Option<u64>,
-        frame: u64,
-        diagnostics: &mut Diagnostics,
+        diagnostics: &mut FrameDiagnostics<'_>,
     ) -> RecordStep {
         let Some(interface) = self.interfaces.get_mut(id as usize) else {
-            count_unknown_interface(frame, diagnostics);
+            diagnostics.note("unknown_interface", "oddity-unknown-interface");
             return RecordStep::Numbered;
         };
         if let Some(dropped) = dropped {
@@ -304,14 +297,13 @@ impl PcapngWalk {
     fn simple_packet(
         &mut self,
         told: &SimplePacketBlock<'_>,
-        frame: u64,
-        diagnostics: &mut Diagnostics,
+        diagnostics: &mut FrameDiagnostics<'_>,
     ) -> RecordStep {
         let Some(interface) = self.interfaces.first() else {
-            count_unknown_interface(frame, diagnostics);
+            diagnostics.note("unknown_interface", "oddity-unknown-interface");
             return RecordStep::Numbered;
         };
-        diagnostics.note("packet_without_time", "pcapng", Some(frame), "oddity-no-time");
+        diagnostics.note("packet_without_time", "oddity-no-time");
         let limit = match interface.snap_len {
             0 => u32::MAX,
             limit => limit,
@@ -335,14 +327,4 @@ impl PcapngWalk {
             .chain(self.dropped_before)
             .reduce(u64::saturating_add)
     }
-}
-
-#[cold]
-fn count_unknown_interface(frame: u64, diagnostics: &mut Diagnostics) {
-    diagnostics.note(
-        "unknown_interface",
-        "pcapng",
-        Some(frame),
-        "oddity-unknown-interface",
-    );
 }

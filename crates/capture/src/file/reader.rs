@@ -186,7 +186,8 @@ impl CaptureReader {
         let step = match &mut self.walk {
             ContainerWalk::Pcap(walk) => walk.step(&mut self.buffer),
             ContainerWalk::Pcapng(walk) => {
-                walk.step(&mut self.buffer, &mut self.info, self.frames + 1, diagnostics)
+                let diagnostics = &mut diagnostics.at("pcapng", Some(self.frames + 1));
+                walk.step(&mut self.buffer, &mut self.info, diagnostics)
             }
         };
         if let (ContainerWalk::Pcapng(walk), Ok(RecordStep::Appended | RecordStep::End(_))) =

@@ -172,18 +172,24 @@ impl FirstFragments {
     }
 }
 
+/// The ports of the UDP datagram that begins so, and whether they are those of IKE, with the non-ESP marker on port 4500 (RFC 3948 §2.2).
+pub(super) fn ports_and_ike(datagram: &[u8]) -> Option<(UdpPorts, bool)> {
+    let &[s0, s1, d0, d1, _, _, _, _, m0, m1, m2, m3] = datagram.first_chunk::<12>()?;
+    let udp = UdpPorts {
+        src: u16::from_be_bytes([s0, s1]),
+        dst: u16::from_be_bytes([d0, d1]),
+    };
+    let on = |port: u16| udp.src == port || udp.dst == port;
+    let is_ike = on(IKE_PORT) || on(NAT_T_PORT) && [m0, m1, m2, m3] == [0; 4];
+    Some((udp, is_ike))
+}
+
 /// The ports of ESP in a first fragment, `Some(None)` without UDP; `None` where it is something else.
 fn esp_in(protocol: IpNumber, begins: &[u8]) -> Option<Option<UdpPorts>> {
     match protocol {
         ip_number::ENCAPSULATING_SECURITY_PAYLOAD => Some(None),
         ip_number::UDP => {
-            let &[s0, s1, d0, d1, _, _, _, _, m0, m1, m2, m3] = begins.first_chunk::<12>()?;
-            let udp = UdpPorts {
-                src: u16::from_be_bytes([s0, s1]),
-                dst: u16::from_be_bytes([d0, d1]),
-            };
-            let on = |port: u16| udp.src == port || udp.dst == port;
-            let is_ike = on(IKE_PORT) || on(NAT_T_PORT) && [m0, m1, m2, m3] == [0; 4];
+            let (udp, is_ike) = ports_and_ike(begins)?;
             (!is_ike).then_some(Some(udp))
         }
         _ => None,

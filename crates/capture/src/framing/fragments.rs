@@ -5,15 +5,13 @@
 //! but another one at its very place replaces it.
 
 use crate::framing::datagram::UdpPorts;
-use crate::framing::first_fragments::Ways;
+use crate::framing::first_fragments::{Ways, ports_and_ike};
 use crate::layers::ip::{self, IpPacket, Piece};
-use crate::layers::udp::{IKE_PORT, NAT_T_PORT};
 use etherparse::{IpNumber, ip_number};
 use foldhash::HashMap;
 use rekeyscope_model::analysis::MOST_EVENTS;
-use rekeyscope_model::diagnostic::Diagnostics;
+use rekeyscope_model::diagnostic::{Diagnostics, FrameDiagnostics};
 use rekeyscope_model::error::WireError;
-use rekeyscope_model::text::Message;
 use rekeyscope_model::time::{NANOS_PER_SECOND, Timestamp};
 use std::collections::VecDeque;
 use std::net::IpAddr;
@@ -159,6 +157,7 @@ impl FragmentTable {
         frame: u64,
         diagnostics: &mut Diagnostics,
     ) -> Option<Whole> {
+        let diagnostics = &mut diagnostics.at(LAYER, Some(frame));
         let end = piece
             .offset
             .checked_add(packet.payload_len)
@@ -166,12 +165,7 @@ impl FragmentTable {
         let Some(end) =
             end.filter(|_| packet.payload_len > 0 && (!piece.more || packet.payload_len.is_multiple_of(8)))
         else {
-            count(
-                diagnostics,
-                frame,
-                "malformed_fragment",
-                "oddity-fragment-impossible",
-            );
+            diagnostics.note("malformed_fragment", "oddity-fragment-impossible");
             return None;
         };
         let key = FragmentKey {
@@ -180,24 +174,24 @@ impl FragmentTable {
             id: piece.id,
             protocol: packet.src.is_ipv4().then_some(packet.protocol),
         };
-        self.forget_stale(&key, time, frame, diagnostics);
+        self.forget_stale(&key, time, diagnostics);
         self.forget_another(&key, packet.payload, piece.offset);
         if !self.partials.contains_key(&key) {
             self.start(key, time, frame, diagnostics);
         }
         let partial = self.partials.get_mut(&key)?;
         if partial.finished {
-            count(diagnostics, frame, "duplicate_fragment", DUPLICATE);
+            diagnostics.note("duplicate_fragment", DUPLICATE);
             return None;
         }
         let (held_before, fragments_before) = (partial.bytes.len(), partial.fragments);
-        partial.insert(packet, piece, end, frame, diagnostics);
+        partial.insert(packet, piece, end, diagnostics);
         if partial.fragments > fragments_before {
             self.ways.take(packet, piece, time, frame);
         }
         self.held = (self.held + partial.bytes.len()).saturating_sub(held_before);
         let Some(whole) = partial.completed(packet.identification) else {
-            self.make_room(MOST_DATAGRAMS, frame, diagnostics);
+            self.make_room(MOST_DATAGRAMS, diagnostics);
             return None;
         };
         partial.finished = true;
@@ -212,13 +206,20 @@ impl FragmentTable {
 
     /// Counts what is still unfinished when the capture ends.
     pub(super) fn finish(&mut self, diagnostics: &mut Diagnostics) {
+        let diagnostics = &mut diagnostics.at(LAYER, None);
         while let Some((serial, key)) = self.order.pop_front() {
-            self.remove(serial, &key, None, diagnostics);
+            self.remove(serial, &key, diagnostics);
         }
     }
 
-    fn start(&mut self, key: FragmentKey, time: Timestamp, frame: u64, diagnostics: &mut Diagnostics) {
-        self.make_room(MOST_DATAGRAMS - 1, frame, diagnostics);
+    fn start(
+        &mut self,
+        key: FragmentKey,
+        time: Timestamp,
+        frame: u64,
+        diagnostics: &mut FrameDiagnostics<'_>,
+    ) {
+        self.make_room(MOST_DATAGRAMS - 1, diagnostics);
         let serial = self.next_serial;
         self.next_serial += 1;
         self.order.push_back((serial, key));
@@ -234,17 +235,17 @@ impl FragmentTable {
 
     /// The oldest give way until `datagrams` and [`MOST_BYTES`] hold. A fragment of a few bytes far behind the others makes its
     /// datagram long: every fragment may ask for room, not only the first.
-    fn make_room(&mut self, datagrams: usize, frame: u64, diagnostics: &mut Diagnostics) {
+    fn make_room(&mut self, datagrams: usize, diagnostics: &mut FrameDiagnostics<'_>) {
         while self.order.len() > datagrams || self.held > MOST_BYTES {
             let Some((serial, oldest)) = self.order.pop_front() else {
                 return;
             };
-            self.remove(serial, &oldest, Some(frame), diagnostics);
+            self.remove(serial, &oldest, diagnostics);
         }
     }
 
     /// The number came round again, or the clock stepped back: this is another datagram.
-    fn forget_stale(&mut self, key: &FragmentKey, now: Timestamp, frame: u64, diagnostics: &mut Diagnostics) {
+    fn forget_stale(&mut self, key: &FragmentKey, now: Timestamp, diagnostics: &mut FrameDiagnostics<'_>) {
         let Some(partial) = self.partials.get(key) else {
             return;
         };
@@ -255,7 +256,7 @@ impl FragmentTable {
         };
         if now.nanos_since(partial.started).saturating_abs() > limit {
             let serial = partial.serial;
-            self.remove(serial, key, Some(frame), diagnostics);
+            self.remove(serial, key, diagnostics);
         }
     }
 
@@ -271,7 +272,7 @@ impl FragmentTable {
         }
     }
 
-    fn remove(&mut self, serial: u64, key: &FragmentKey, frame: Option<u64>, diagnostics: &mut Diagnostics) {
+    fn remove(&mut self, serial: u64, key: &FragmentKey, diagnostics: &mut FrameDiagnostics<'_>) {
         if self
             .partials
             .get(key)
@@ -286,12 +287,7 @@ impl FragmentTable {
         if !partial.finished {
             let room = self.incomplete.len() < MOST_EVENTS;
             self.incomplete.extend(partial.as_ike(key).filter(|_| room));
-            diagnostics.note(
-                "incomplete_datagram",
-                "IP fragments",
-                frame,
-                "oddity-fragments-missing",
-            );
+            diagnostics.note("incomplete_datagram", "oddity-fragments-missing");
         }
     }
 }
@@ -303,22 +299,17 @@ fn beginning(payload: &[u8]) -> [u8; BEGINNING] {
     begins
 }
 
+/// Name of the layer in diagnostics.
+const LAYER: &str = "IP fragments";
 /// Identifier of the sentence about a fragment that came twice.
 const DUPLICATE: &str = "oddity-fragment-twice";
 
 impl Partial {
-    /// Recognises an IKE message by its first fragment: ports of IKE, with the non-ESP marker on port 4500 (RFC 3948 §2.2).
+    /// Recognises an IKE message by its first fragment.
     fn as_ike(&self, key: &FragmentKey) -> Option<IncompleteIke> {
         let begins = self.ranges.first().is_some_and(|(from, _)| *from == 0);
-        let &[s0, s1, d0, d1, _, _, _, _, m0, m1, m2, m3] = self.bytes.first_chunk::<12>()?;
-        let udp = UdpPorts {
-            src: u16::from_be_bytes([s0, s1]),
-            dst: u16::from_be_bytes([d0, d1]),
-        };
-        let on = |port: u16| udp.src == port || udp.dst == port;
-        let marked = [m0, m1, m2, m3] == [0; 4];
-        let is_ike = self.protocol == Some(ip_number::UDP) && (on(IKE_PORT) || on(NAT_T_PORT) && marked);
-        (begins && is_ike).then_some(IncompleteIke {
+        let (udp, is_ike) = ports_and_ike(&self.bytes)?;
+        (begins && is_ike && self.protocol == Some(ip_number::UDP)).then_some(IncompleteIke {
             src: key.src,
             dst: key.dst,
             udp,
@@ -333,37 +324,26 @@ impl Partial {
         packet: &IpPacket<'_>,
         piece: Piece,
         end: u32,
-        frame: u64,
-        diagnostics: &mut Diagnostics,
+        diagnostics: &mut FrameDiagnostics<'_>,
     ) {
         if self
             .total
             .is_some_and(|total| end > total || (!piece.more && end != total))
         {
-            count(diagnostics, frame, "malformed_fragment", "oddity-fragment-behind");
+            diagnostics.note("malformed_fragment", "oddity-fragment-behind");
             return;
         }
         let gaps = self.gaps(piece.offset, end);
         if gaps.is_empty() {
-            self.again(packet.payload, piece.offset, end, frame, diagnostics);
+            self.again(packet.payload, piece.offset, end, diagnostics);
             return;
         }
         if self.ranges.len() + gaps.len() > MOST_RANGES {
-            count(
-                diagnostics,
-                frame,
-                "too_many_fragments",
-                "oddity-fragments-too-many",
-            );
+            diagnostics.note("too_many_fragments", "oddity-fragments-too-many");
             return;
         }
         if gaps != [(piece.offset, end)] {
-            count(
-                diagnostics,
-                frame,
-                "overlapping_fragment",
-                "oddity-fragment-overlaps",
-            );
+            diagnostics.note("overlapping_fragment", "oddity-fragment-overlaps");
         }
         if self.beginnings.len() < MOST_BEGINNINGS {
             self.beginnings.push((piece.offset, beginning(packet.payload)));
@@ -385,21 +365,16 @@ impl Partial {
 
     /// All of this has arrived before: as a copy, or, where its number came round again after a loss, as part of an earlier datagram.
     /// The one that came last counts (RFC 791 §3.2): the earlier datagram will not be whole any more.
-    fn again(&mut self, payload: &[u8], offset: u32, end: u32, frame: u64, diagnostics: &mut Diagnostics) {
+    fn again(&mut self, payload: &[u8], offset: u32, end: u32, diagnostics: &mut FrameDiagnostics<'_>) {
         let begins = beginning(payload);
         let known = self.beginnings.iter_mut().find(|(at, _)| *at == offset);
         let Some((_, known)) = known.filter(|(_, known)| *known != begins) else {
-            count(diagnostics, frame, "duplicate_fragment", DUPLICATE);
+            diagnostics.note("duplicate_fragment", DUPLICATE);
             return;
         };
         *known = begins;
         self.copy(payload, offset, offset, end);
-        count(
-            diagnostics,
-            frame,
-            "replaced_fragment",
-            "oddity-fragment-replaces",
-        );
+        diagnostics.note("replaced_fragment", "oddity-fragment-replaces");
     }
 
     /// What of `from..to` has not arrived yet.
@@ -465,8 +440,4 @@ impl Partial {
             _ => None,
         }
     }
-}
-
-fn count(diagnostics: &mut Diagnostics, frame: u64, kind: &'static str, message: &str) {
-    diagnostics.count(kind, "IP fragments", Some(frame), || Message::new(message));
 }
