@@ -57,7 +57,7 @@ fn framing(data: &[u8]) {
         data: frame,
         block: None,
     };
-    let (mut framing, mut diagnostics) = (Framing::new(), Diagnostics::default());
+    let (mut framing, mut diagnostics) = (Framing::default(), Diagnostics::default());
     let _ = framing.decode(&frame, &mut diagnostics);
     framing.finish(&mut diagnostics);
 }

@@ -34,8 +34,8 @@ use etherparse::ip_number;
 use key_files::key_files;
 use nested::NestedFrames;
 use rekeyscope_capture::file::{Frame, InFlight, ReadBlock};
-use rekeyscope_capture::framing::tcp_stream::{CarrierSegment, TcpStreams};
-use rekeyscope_capture::framing::{AH, Datagram, DatagramKind, Framing};
+use rekeyscope_capture::framing::tcp_stream::TcpStreams;
+use rekeyscope_capture::framing::{AH, Datagram, DatagramKind, Framing, TcpSegment};
 use rekeyscope_capture::layers::l2tp_control;
 use rekeyscope_ipsec::esp::inner;
 use rekeyscope_ipsec::overhead::UDP_HEADER;
@@ -186,11 +186,7 @@ impl Analyzer {
                 };
                 self.push_esp(datagram, udp, encapsulation, packet);
             }
-            DatagramKind::TcpSegment { .. } => {
-                if let Some(segment) = CarrierSegment::of(datagram) {
-                    self.push_tcp(datagram, &segment);
-                }
-            }
+            DatagramKind::TcpSegment(segment) => self.push_tcp(datagram, &segment),
             DatagramKind::Other(AH) => {}
             DatagramKind::NatKeepalive => {
                 self.note("nat_keepalive", "UDP", datagram.frame, "oddity-keepalive");
@@ -204,8 +200,8 @@ impl Analyzer {
     }
 
     /// A piece of a TCP stream with IKE and ESP in it (RFC 9329).
-    pub(super) fn push_tcp(&mut self, datagram: &Datagram<'_>, segment: &CarrierSegment<'_>) {
-        let taken = self.streams.push(segment);
+    pub(super) fn push_tcp(&mut self, datagram: &Datagram<'_>, segment: &TcpSegment<'_>) {
+        let taken = self.streams.push(datagram, segment);
         if taken.lost_place {
             self.note("stream_lost", "TCP", datagram.frame, "oddity-stream-lost");
         }

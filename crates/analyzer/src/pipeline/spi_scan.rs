@@ -15,7 +15,7 @@ use std::collections::HashSet;
 pub fn spis_of(mut reader: CaptureReader) -> Result<HashSet<Spi>, Error> {
     // The analysis reads the capture again, and reports.
     let mut unheard = Diagnostics::default();
-    let mut framing = Framing::new();
+    let mut framing = Framing::default();
     let mut spis = HashSet::new();
     while let Some(frame) = reader.next_frame(&mut unheard)? {
         if let Some(datagram) = framing.decode(&frame, &mut unheard)

@@ -5,7 +5,7 @@ use crate::pipeline::Options;
 use crate::write::key_ring::{KeyRing, SaOpener};
 use etherparse::ip_number;
 use rekeyscope_capture::file::{Frame, LinkType};
-use rekeyscope_capture::framing::tcp_stream::{CarrierSegment, TcpStreams};
+use rekeyscope_capture::framing::tcp_stream::TcpStreams;
 use rekeyscope_capture::framing::{Datagram, DatagramKind, Framing};
 use rekeyscope_ipsec::esp::cipher::{Icv, Opened};
 use rekeyscope_ipsec::esp::inner::{self, Inner, MOST_NESTING};
@@ -94,8 +94,8 @@ impl<'r> Unsealer<'r> {
             take,
             ignored: &mut self.counted_before,
         };
-        if let Some(segment) = CarrierSegment::of(&datagram) {
-            let taken = self.streams.push(&segment);
+        if let DatagramKind::TcpSegment(segment) = datagram.kind {
+            let taken = self.streams.push(&datagram, &segment);
             for datagram in taken.datagrams(&datagram, &segment) {
                 opening.open(&datagram, &mut self.nested)?;
             }

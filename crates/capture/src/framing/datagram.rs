@@ -92,18 +92,22 @@ pub enum DatagramKind<'a> {
     /// A NAT keepalive (one 0xff byte, RFC 3948 §2.3).
     NatKeepalive,
     /// A TCP segment of a port that may carry IKE and ESP (RFC 9329).
-    TcpSegment {
-        /// Ports.
-        ports: UdpPorts,
-        /// Sequence number.
-        seq: u32,
-        /// The segment begins the stream.
-        syn: bool,
-        /// Behind the TCP header.
-        payload: &'a [u8],
-    },
+    TcpSegment(TcpSegment<'a>),
     /// Anything else, by name (`"TCP"`, `"UDP"`, `"L2TP in clear"`, …): counted, not looked into.
     Other(&'static str),
+}
+
+/// A TCP segment whose port may carry IPsec.
+#[derive(Debug, Clone, Copy)]
+pub struct TcpSegment<'a> {
+    /// TCP ports.
+    pub ports: UdpPorts,
+    /// Sequence number of the first byte (RFC 9293 §3.1).
+    pub seq: u32,
+    /// SYN is set, so that the payload begins one number later.
+    pub syn: bool,
+    /// The captured part of the segment's data.
+    pub payload: &'a [u8],
 }
 
 /// The name of packets that only an authentication header (RFC 4302) protects.

@@ -31,11 +31,6 @@ pub struct Framing {
 }
 
 impl Framing {
-    /// An empty decoder.
-    pub fn new() -> Self {
-        Self::default()
-    }
-
     /// A decoder that takes these UDP and TCP ports for carriers of ESP and IKE too, with the rules of port 4500.
     pub fn with_esp_ports(ports: &[u16]) -> Self {
         Framing {

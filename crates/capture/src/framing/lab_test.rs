@@ -36,7 +36,7 @@ struct Walked {
 
 fn walk(path: &Path) -> Walked {
     let mut reader = CaptureReader::open(path).unwrap();
-    let (mut framing, mut diagnostics) = (Framing::new(), Diagnostics::default());
+    let (mut framing, mut diagnostics) = (Framing::default(), Diagnostics::default());
     let (mut frames, mut ike, mut by_spi) = (0, 0, BTreeMap::<Spi, Seen>::new());
     while let Some(frame) = reader.next_frame(&mut diagnostics).unwrap() {
         frames += 1;
@@ -45,7 +45,7 @@ fn walk(path: &Path) -> Walked {
         };
         match datagram.kind {
             DatagramKind::Ike { .. } => ike += 1,
-            DatagramKind::TcpSegment { .. } => {}
+            DatagramKind::TcpSegment(_) => {}
             DatagramKind::Esp { udp, packet } => {
                 assert!(!datagram.cut);
                 assert_eq!(packet.len(), datagram.wire_len as usize);

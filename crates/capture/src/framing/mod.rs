@@ -19,7 +19,7 @@ mod wifi;
 
 pub use crate::layers::ip::Authentication;
 pub use datagram::AH;
-pub use datagram::{Datagram, DatagramKind, UdpPorts};
+pub use datagram::{Datagram, DatagramKind, TcpSegment, UdpPorts};
 pub use decoder::Framing;
 pub use first_fragments::{CutPackets, FirstFragments};
 pub use fragments::IncompleteIke;

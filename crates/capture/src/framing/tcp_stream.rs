@@ -2,7 +2,7 @@
 //! themselves. Segments are put in order; a stream whose beginning, or a piece, is not in the capture is picked up again
 //! where message lengths agree with each other.
 
-use crate::framing::datagram::{Datagram, DatagramKind, ESP_HEADER_LEN, UdpPorts};
+use crate::framing::datagram::{Datagram, DatagramKind, ESP_HEADER_LEN, TcpSegment, UdpPorts};
 use std::collections::{BTreeMap, HashMap};
 use std::net::IpAddr;
 
@@ -26,46 +26,6 @@ const SEARCHED: usize = 6_000;
 /// segments that are each searched together with all the bytes that are kept. Messages of the usual size are found within four
 /// segments.
 const MOST_SOUGHT: usize = 64 * SEARCHED;
-
-/// A TCP segment whose port carries IPsec.
-#[derive(Debug, Clone, Copy)]
-pub struct CarrierSegment<'a> {
-    /// Source and destination.
-    pub ends: (IpAddr, IpAddr),
-    /// TCP ports.
-    pub ports: UdpPorts,
-    /// Sequence number of the first byte (RFC 9293 §3.1).
-    pub seq: u32,
-    /// SYN is set: the payload begins one number later.
-    pub syn: bool,
-    /// Bytes of the IP and TCP headers before the payload.
-    pub headers: u32,
-    /// The captured part of the segment's data.
-    pub payload: &'a [u8],
-}
-
-impl<'a> CarrierSegment<'a> {
-    /// The segment in a datagram; `None` where that holds something else.
-    pub fn of(datagram: &Datagram<'a>) -> Option<Self> {
-        let DatagramKind::TcpSegment {
-            ports,
-            seq,
-            syn,
-            payload,
-        } = datagram.kind
-        else {
-            return None;
-        };
-        Some(CarrierSegment {
-            ends: (datagram.src, datagram.dst),
-            ports,
-            seq,
-            syn,
-            headers: datagram.outer_bytes.saturating_sub(payload.len() as u32),
-            payload,
-        })
-    }
-}
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum TcpMessage {
@@ -101,7 +61,7 @@ impl Taken {
     pub fn datagrams<'a>(
         &'a self,
         completed_by: &Datagram<'a>,
-        segment: &CarrierSegment<'_>,
+        segment: &TcpSegment<'_>,
     ) -> impl Iterator<Item = Datagram<'a>> {
         let (base, udp) = (completed_by.clone(), segment.ports);
         let mut headers = self.headers;
@@ -162,10 +122,10 @@ pub struct TcpStreams {
 }
 
 impl TcpStreams {
-    /// Takes a segment; gives the messages that it completes.
-    pub fn push(&mut self, segment: &CarrierSegment<'_>) -> Taken {
+    /// Takes the segment of a datagram; gives the messages that it completes.
+    pub fn push(&mut self, datagram: &Datagram<'_>, segment: &TcpSegment<'_>) -> Taken {
         let mut taken = Taken::default();
-        let key = (segment.ends.0, segment.ends.1, segment.ports);
+        let key = (datagram.src, datagram.dst, segment.ports);
         if !self.streams.contains_key(&key) && self.streams.len() >= MOST_STREAMS {
             taken.foreign = true;
             return taken;
@@ -184,7 +144,8 @@ impl TcpStreams {
             return taken;
         }
         if stream.add(segment.seq, segment.payload, &mut taken) {
-            stream.headers = stream.headers.saturating_add(segment.headers);
+            let headers = datagram.outer_bytes.saturating_sub(segment.payload.len() as u32);
+            stream.headers = stream.headers.saturating_add(headers);
         }
         if !taken.messages.is_empty() {
             taken.headers = std::mem::take(&mut stream.headers);
@@ -417,6 +378,7 @@ fn chain(mut bytes: &[u8]) -> MessageChain {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+    use rekeyscope_model::time::Timestamp;
     use rekeyscope_testkit::headers::framed;
     use rekeyscope_testkit::thread_time::assert_linear;
 
@@ -426,18 +388,23 @@ mod tests {
         packet
     }
 
-    fn segment(seq: u32, syn: bool, payload: &[u8]) -> CarrierSegment<'_> {
-        CarrierSegment {
-            ends: ([192, 0, 2, 1].into(), [192, 0, 2, 2].into()),
-            ports: UdpPorts {
-                src: 40_000,
-                dst: 4500,
-            },
+    fn push(streams: &mut TcpStreams, (seq, syn, payload): (u32, bool, &[u8])) -> Taken {
+        let ports = UdpPorts {
+            src: 40_000,
+            dst: 4500,
+        };
+        let segment = TcpSegment {
+            ports,
             seq,
             syn,
-            headers: 40,
             payload,
-        }
+        };
+        let ends = ([192, 0, 2, 1].into(), [192, 0, 2, 2].into());
+        let datagram = Datagram {
+            outer_bytes: 40 + payload.len() as u32,
+            ..Datagram::bare(1, Timestamp(0), ends, payload)
+        };
+        streams.push(&datagram, &segment)
     }
 
     fn stream() -> (Vec<u8>, Vec<TcpMessage>) {
@@ -473,10 +440,10 @@ mod tests {
                 }
             }
             let mut streams = TcpStreams::default();
-            streams.push(&segment(start, true, &[]));
+            push(&mut streams, (start, true, &[]));
             let mut found = Vec::new();
             for &(seq, payload) in segments.iter().flat_map(|s| [s, s]) {
-                found.extend(streams.push(&segment(seq, false, payload)).messages);
+                found.extend(push(&mut streams, (seq, false, payload)).messages);
             }
             prop_assert_eq!(found, messages);
         }
@@ -485,7 +452,7 @@ mod tests {
         fn noise_never_panics(parts in proptest::collection::vec((any::<u32>(), proptest::collection::vec(any::<u8>(), 0..300)), 0..40)) {
             let mut streams = TcpStreams::default();
             for (seq, payload) in parts {
-                streams.push(&segment(seq % 2_000, seq % 7 == 0, &payload));
+                push(&mut streams, (seq % 2_000, seq % 7 == 0, &payload));
             }
         }
     }
@@ -495,13 +462,13 @@ mod tests {
         let packet = esp(1, 500);
         let one = framed(&packet);
         let mut streams = TcpStreams::default();
-        streams.push(&segment(0, true, &[]));
-        streams.push(&segment(1, false, PREFIX));
+        push(&mut streams, (0, true, &[]));
+        push(&mut streams, (1, false, PREFIX));
         let (mut found, mut lost) = (0, 0);
         for n in 0..400u32 {
             // Number 10 was not captured.
             if n != 10 {
-                let taken = streams.push(&segment(7 + n * one.len() as u32, false, &one));
+                let taken = push(&mut streams, (7 + n * one.len() as u32, false, &one));
                 found += taken.messages.len();
                 lost += u32::from(taken.lost_place);
             }
@@ -513,16 +480,12 @@ mod tests {
     fn a_stream_without_its_beginning_is_picked_up() {
         let bytes: Vec<u8> = (0..8).flat_map(|_| framed(&esp(3, 200))).collect();
         let mut streams = TcpStreams::default();
-        assert_eq!(
-            streams.push(&segment(500, false, &bytes[100..])).messages.len(),
-            7
+        assert_eq!(push(&mut streams, (500, false, &bytes[100..])).messages.len(), 7);
+        assert!(push(&mut streams, (9, true, &[])).messages.is_empty());
+        let taken = push(
+            &mut streams,
+            (10, false, b"GET / HTTP/1.1\r\nHost: example.com\r\n\r\n"),
         );
-        assert!(streams.push(&segment(9, true, &[])).messages.is_empty());
-        let taken = streams.push(&segment(
-            10,
-            false,
-            b"GET / HTTP/1.1\r\nHost: example.com\r\n\r\n",
-        ));
         assert!(taken.foreign && taken.messages.is_empty());
     }
     /// Three messages at most are looked at from each byte: the search takes three steps a byte, however long the segment
@@ -535,7 +498,7 @@ mod tests {
         assert!(chain(&bytes).messages <= MOST_CHAINED);
         let mut streams = TcpStreams::default();
         assert_linear(bytes.len(), || {
-            streams.push(&segment(500, false, &bytes));
+            push(&mut streams, (500, false, &bytes));
         });
     }
 
@@ -562,10 +525,10 @@ mod tests {
             assert_linear(SEGMENTS as usize, || {
                 for n in 0..SEGMENTS {
                     if n.is_multiple_of(SEGMENTS / connections) {
-                        streams.push(&segment((n * LEN).wrapping_sub(1), true, &[]));
+                        push(&mut streams, ((n * LEN).wrapping_sub(1), true, &[]));
                     }
                     let payload: Vec<u8> = (n * LEN..(n + 1) * LEN).map(another_protocol).collect();
-                    let taken = streams.push(&segment(n * LEN, false, &payload));
+                    let taken = push(&mut streams, (n * LEN, false, &payload));
                     foreign += u32::from(taken.foreign);
                 }
             });
@@ -573,9 +536,9 @@ mod tests {
             let held = streams.streams.values().next().unwrap();
             assert_eq!(held.place, StreamPlace::Foreign);
             assert!(held.buffer.capacity() == 0 && held.waiting.is_empty());
-            streams.push(&segment(0, true, &[]));
+            push(&mut streams, (0, true, &[]));
             let (bytes, messages) = stream();
-            assert_eq!(streams.push(&segment(1, false, &bytes)).messages, messages);
+            assert_eq!(push(&mut streams, (1, false, &bytes)).messages, messages);
         }
     }
 
@@ -584,10 +547,10 @@ mod tests {
     fn what_waits_is_bounded() {
         let streams = |segments: &mut dyn Iterator<Item = (u32, usize)>| {
             let mut streams = TcpStreams::default();
-            streams.push(&segment(0, true, &[]));
+            push(&mut streams, (0, true, &[]));
             let mut most = 0;
             for (seq, len) in segments {
-                streams.push(&segment(seq, false, &vec![0x11; len]));
+                push(&mut streams, (seq, false, &vec![0x11; len]));
                 let stream = streams.streams.values().next().unwrap();
                 let held: usize = stream
                     .waiting
@@ -615,11 +578,11 @@ mod tests {
         let start = u32::MAX - 3 * one.len() as u32;
         let at = |n: usize| start.wrapping_add(1 + (n * one.len()) as u32);
         let mut streams = TcpStreams::default();
-        streams.push(&segment(start, true, &[]));
+        push(&mut streams, (start, true, &[]));
         for n in (1..7).rev() {
-            assert!(streams.push(&segment(at(n), false, &one)).messages.is_empty());
+            assert!(push(&mut streams, (at(n), false, &one)).messages.is_empty());
         }
-        let prefixed = streams.push(&segment(at(0), false, &one));
+        let prefixed = push(&mut streams, (at(0), false, &one));
         assert_eq!(prefixed.messages.len(), 7);
     }
 }

@@ -91,9 +91,7 @@ fn decode_with(framing: &mut Framing, frame: &Frame<'_>, diagnostics: &mut Diagn
         DatagramKind::Ike { udp, message } => ("IKE", Some(ports(udp)), message),
         DatagramKind::Esp { udp, packet } => ("ESP", udp.map(ports), packet),
         DatagramKind::NatKeepalive => ("keepalive", None, &[][..]),
-        DatagramKind::TcpSegment {
-            ports: own, payload, ..
-        } => ("TCP segment", Some(ports(own)), payload),
+        DatagramKind::TcpSegment(own) => ("TCP segment", Some(ports(own.ports)), own.payload),
         DatagramKind::Other(name) => (name, None, &[][..]),
     };
     Some(Got {
@@ -113,7 +111,7 @@ fn decode_with(framing: &mut Framing, frame: &Frame<'_>, diagnostics: &mut Diagn
 /// Decodes one frame with a decoder of its own; the kinds of diagnostics with their layers.
 fn decode(link_type: u16, data: &[u8]) -> (Option<Got>, Vec<(&'static str, &'static str)>) {
     let mut diagnostics = Diagnostics::default();
-    let got = decode_with(&mut Framing::new(), &frame(link_type, data), &mut diagnostics);
+    let got = decode_with(&mut Framing::default(), &frame(link_type, data), &mut diagnostics);
     (got, diagnostics.iter().map(|d| (d.kind, d.layer)).collect())
 }
 
@@ -217,7 +215,7 @@ fn other_ports_carry_esp_on_request() {
     let mut diagnostics = Diagnostics::default();
     let frame = frame(types::RAW, &packet);
     assert_eq!(
-        decode_with(&mut Framing::new(), &frame, &mut diagnostics)
+        decode_with(&mut Framing::default(), &frame, &mut diagnostics)
             .unwrap()
             .kind,
         "UDP"
@@ -315,7 +313,7 @@ proptest! {
         let original_len = data.len() as u32 + more;
         let frame = Frame { number: 7, time: Timestamp(0), link_type: LinkType(link_type), original_len, data: &data, block: None };
         let mut diagnostics = Diagnostics::default();
-        let mut framing = Framing::new();
+        let mut framing = Framing::default();
         let got = decode_with(&mut framing, &frame, &mut diagnostics);
         if let Some(got) = &got {
             prop_assert!(got.bytes.len() <= got.wire_len as usize);

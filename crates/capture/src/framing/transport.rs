@@ -1,7 +1,7 @@
 //! From an IP payload to IKE or ESP: by protocol number, or in UDP by port (RFC 7296 §2, RFC 3948).
 
 use crate::framing::carriers::Carriers;
-use crate::framing::datagram::{DatagramKind, ESP_HEADER_LEN, UdpPorts};
+use crate::framing::datagram::{DatagramKind, ESP_HEADER_LEN, TcpSegment, UdpPorts};
 use crate::layers::ip::too_short;
 use crate::layers::udp::{GENEVE_PORT, GTP_PORT, IKE_PORT, L2TP_PORT, NAT_T_PORT, VXLAN_PORTS};
 use etherparse::{IpNumber, TcpHeaderSlice, UdpHeader, UdpHeaderSlice, ip_number};
@@ -46,7 +46,7 @@ pub(super) fn content<'a>(
     match protocol {
         ip_number::ENCAPSULATING_SECURITY_PAYLOAD => esp(payload, wire_len),
         ip_number::UDP => udp(payload, wire_len, ends, carriers),
-        ip_number::TCP => tcp(payload, wire_len, &carriers.ports),
+        ip_number::TCP => Ok(tcp(payload, wire_len, &carriers.ports)),
         other => Ok(Content::new(
             DatagramKind::Other(protocol_name(other)),
             payload.len(),
@@ -73,10 +73,10 @@ fn esp(payload: &[u8], wire_len: u32) -> Result<Content<'_>, WireError> {
 
 /// TCP counts by its name, unless a port may carry IKE and ESP (RFC 9329 §2). A segment that is cut is of no use there: the
 /// stream has a hole.
-fn tcp<'a>(payload: &'a [u8], wire_len: u32, esp_ports: &[u16]) -> Result<Content<'a>, WireError> {
+fn tcp<'a>(payload: &'a [u8], wire_len: u32, esp_ports: &[u16]) -> Content<'a> {
     let other = Content::new(DatagramKind::Other("TCP"), payload.len(), wire_len);
     let Ok(header) = TcpHeaderSlice::from_slice(payload) else {
-        return Ok(other);
+        return other;
     };
     let ports = UdpPorts {
         src: header.source_port(),
@@ -84,15 +84,15 @@ fn tcp<'a>(payload: &'a [u8], wire_len: u32, esp_ports: &[u16]) -> Result<Conten
     };
     let carries = |port| port == NAT_T_PORT || esp_ports.contains(&port);
     if !carries(ports.src) && !carries(ports.dst) {
-        return Ok(other);
+        return other;
     }
-    let kind = DatagramKind::TcpSegment {
+    let segment = TcpSegment {
         ports,
         seq: header.sequence_number(),
         syn: header.syn(),
         payload: payload.get(header.slice().len()..).unwrap_or_default(),
     };
-    Ok(Content::new(kind, payload.len(), wire_len))
+    Content::new(DatagramKind::TcpSegment(segment), payload.len(), wire_len)
 }
 
 fn udp<'a>(

@@ -85,7 +85,7 @@ fn walk_rate() {
     timed("walk", records, bytes, || walk(&path));
     timed("walk and framing", records, bytes, || {
         let mut reader = CaptureReader::open(&path).unwrap();
-        let (mut framing, mut diagnostics) = (Framing::new(), Diagnostics::default());
+        let (mut framing, mut diagnostics) = (Framing::default(), Diagnostics::default());
         let mut sum = 0;
         while let Some(frame) = reader.next_frame(&mut diagnostics).unwrap() {
             if let Some(datagram) = framing.decode(&frame, &mut diagnostics)
@@ -131,7 +131,7 @@ fn frame_rate(packet: &Packet) {
     const ROUNDS: usize = 10_000_000;
     let bytes = (ROUNDS * packet.data.len()) as u64;
     timed("framing alone", ROUNDS, bytes, || {
-        let (mut framing, mut diagnostics) = (Framing::new(), Diagnostics::default());
+        let (mut framing, mut diagnostics) = (Framing::default(), Diagnostics::default());
         let mut sum = 0;
         for _ in 0..ROUNDS {
             let frame = std::hint::black_box(&frame);

@@ -106,7 +106,7 @@ impl Imprint {
             DatagramKind::Ike { .. } => (Class::Ike, "IKE"),
             DatagramKind::Other(name @ "L2TP in clear") => (Class::Clear, name),
             DatagramKind::NatKeepalive => (Class::Counted, "NAT keepalive"),
-            DatagramKind::TcpSegment { .. } => (Class::Counted, "TCP"),
+            DatagramKind::TcpSegment(_) => (Class::Counted, "TCP"),
             DatagramKind::Other(name) => (Class::Counted, name),
         };
         let identification = datagram.identification.filter(|id| *id != 0);

@@ -11,7 +11,7 @@ fn a_frame_cut_at_every_byte_keeps_its_lengths_or_is_counted() {
                 let mut frame = frame(link_type, &data);
                 frame.data = &data[..cut];
                 let mut diagnostics = Diagnostics::default();
-                let got = decode_with(&mut Framing::new(), &frame, &mut diagnostics);
+                let got = decode_with(&mut Framing::default(), &frame, &mut diagnostics);
                 let counted = diagnostics.iter().filter(|d| d.kind == "cut_too_short").count();
                 let what = format!("{name} in {link} cut at {cut}");
                 let Some(got) = got else {

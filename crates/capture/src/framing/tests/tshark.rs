@@ -58,7 +58,7 @@ fn tshark_sees_the_same_in_every_link_type() {
     );
 
     let mut reader = CaptureReader::open(&path).unwrap();
-    let (mut framing, mut diagnostics) = (Framing::new(), Diagnostics::default());
+    let (mut framing, mut diagnostics) = (Framing::default(), Diagnostics::default());
     let mut different = Vec::new();
     for (line, name) in lines.iter().zip(&names) {
         let frame = reader.next_frame(&mut diagnostics).unwrap().unwrap();

@@ -235,7 +235,7 @@ fn tunnels_are_looked_through_down_to_the_packet_that_carries_ipsec() {
             for cut in 20..outer.len() {
                 let mut frame = frame(types::RAW, &outer);
                 frame.data = &outer[..cut];
-                let got = decode_with(&mut Framing::new(), &frame, &mut Diagnostics::default());
+                let got = decode_with(&mut Framing::default(), &frame, &mut Diagnostics::default());
                 let what = format!("{name} in {tunnel} cut at {cut}");
                 if let Some(got) = &got {
                     assert!(expected.bytes.starts_with(&got.bytes), "{what}");
@@ -321,7 +321,7 @@ fn an_authentication_header_around_a_tunnel_is_kept() {
     let gre = [&[0, 0, 8, 0][..], &inner].concat();
     for (next, payload) in [(4, inner.clone()), (47, gre)] {
         let outer = ipv4(51, &headers::ah(next, 0x102, 3, &[0; 12], &payload));
-        let mut framing = Framing::new();
+        let mut framing = Framing::default();
         let frame = frame(types::RAW, &outer);
         let datagram = framing.decode(&frame, &mut Diagnostics::default()).unwrap();
         assert!(matches!(datagram.kind, DatagramKind::Esp { .. }));
