@@ -5,12 +5,9 @@
 //! More fields may be added; a published `schema_version` never changes meaning.
 
 mod account;
-mod attempts;
 mod capture;
-mod close_up;
 pub mod comparison;
 mod events;
-mod gap;
 mod ike;
 mod key;
 mod ledger;
@@ -22,12 +19,9 @@ mod results;
 mod sas;
 mod two_points;
 
-pub use account::{Account, AccountAlso, AccountEvidence, AccountLine, AccountRun};
-pub use attempts::{Attempt, Outage};
+pub use account::*;
 pub use capture::{Capture, CaptureFile, DiagnosticEntry, Generator};
-pub use close_up::{CloseUp, CloseUpConnection, CloseUpMessage, CloseUpPacket, CloseUpSeries};
-pub use events::{Event, Explanation, MOST_EVENTS};
-pub use gap::{AccountGap, AccountGapLine};
+pub use events::*;
 pub use ike::{Exchange, IkeSa, Lifetime};
 pub use key::{Key, KeyFile, KeysFit};
 pub use ledger::{Ledger, LedgerDown, LedgerInterval, LedgerRekey, LedgerSlow};

@@ -8,13 +8,11 @@
 mod ahead;
 mod block;
 mod buffer;
-mod clock;
 mod copy;
 mod frame;
 mod in_flight;
 mod info;
 mod interface;
-mod kept_frames;
 mod link_type;
 mod magic;
 mod order;
@@ -32,10 +30,9 @@ mod write;
 
 pub use block::ReadBlock;
 pub use copy::CaptureCopy;
-pub use frame::{Frame, Item};
+pub use frame::{Frame, Item, KeptFrames};
 pub use in_flight::InFlight;
 pub use info::CaptureInfo;
-pub use kept_frames::KeptFrames;
 pub use link_type::{LinkType, link_type_name};
 pub use reader::CaptureReader;
 pub use recognise::is_plain_capture;

@@ -1,12 +1,11 @@
 //! Frame → [`Datagram`].
 
 use crate::file::{Frame, link_type_name};
-use crate::framing::carriers::Carriers;
 use crate::framing::datagram::{AH, Datagram, DatagramKind};
 use crate::framing::first_fragments::{CutPackets, FirstFragments};
 use crate::framing::fragments::{FragmentTable, IncompleteIke, Whole};
 use crate::framing::link;
-use crate::framing::transport;
+use crate::framing::transport::{self, Carriers};
 use crate::framing::tunnel;
 use crate::layers::ip::IpPacket;
 use crate::layers::{Control, Found, MAX_DEPTH, Stop, Walk};

@@ -1,6 +1,5 @@
 //! Frame → [`Datagram`]: link types, then [`crate::layers`] to the packet that carries IPsec, fragments, UDP.
 
-mod carriers;
 mod datagram;
 mod decoder;
 mod first_fragments;

@@ -1,11 +1,13 @@
-//! From an IP payload to IKE or ESP: by protocol number, or in UDP by port (RFC 7296 §2, RFC 3948).
+//! From an IP payload to IKE or ESP: by protocol number, or in UDP by port (RFC 7296 §2, RFC 3948), of which a capture may show more.
 
-use crate::framing::carriers::Carriers;
 use crate::framing::datagram::{DatagramKind, ESP_HEADER_LEN, TcpSegment, UdpPorts};
 use crate::layers::ip::too_short;
-use crate::layers::udp::{GENEVE_PORT, GTP_PORT, IKE_PORT, L2TP_PORT, NAT_T_PORT, VXLAN_PORTS};
+use crate::layers::udp::{
+    GENEVE_PORT, GTP_PORT, IKE_PORT, L2TP_PORT, NAT_T_PORT, VXLAN_PORTS, is_ipsec_port,
+};
 use etherparse::{IpNumber, TcpHeaderSlice, UdpHeader, UdpHeaderSlice, ip_number};
 use rekeyscope_model::error::WireError;
+use std::collections::HashSet;
 use std::net::IpAddr;
 
 /// A NAT moves port 4500 to another port, but never below this one: what talks to a lower port is a client of that
@@ -261,5 +263,39 @@ fn protocol_name(number: IpNumber) -> &'static str {
         ip_number::SCTP => "SCTP",
         ip_number::MPLS_IN_IP => "MPLS in IP",
         _ => "another IP protocol",
+    }
+}
+
+/// One end of UDP: address and port.
+type UdpEnd = (IpAddr, u16);
+
+/// UDP ports that carry ESP and IKE beside 500 and 4500.
+#[derive(Debug, Default)]
+pub(super) struct Carriers {
+    /// By request, with the rules of port 4500.
+    pub(super) ports: Vec<u16>,
+    /// Pairs of ends between which IKE was seen.
+    pub(super) learned: HashSet<(UdpEnd, UdpEnd)>,
+}
+
+impl Carriers {
+    /// Most pairs that are learned.
+    const MOST_LEARNED: usize = 4_096;
+
+    fn pair(ends: (IpAddr, IpAddr), ports: UdpPorts) -> (UdpEnd, UdpEnd) {
+        let (a, b) = ((ends.0, ports.src), (ends.1, ports.dst));
+        if a <= b { (a, b) } else { (b, a) }
+    }
+
+    /// IKE passed between these ends: so will ESP.
+    pub(super) fn learn(&mut self, ends: (IpAddr, IpAddr), ports: UdpPorts) {
+        let known = |port| is_ipsec_port(port) || self.ports.contains(&port);
+        if !known(ports.src) && !known(ports.dst) && self.learned.len() < Self::MOST_LEARNED {
+            self.learned.insert(Self::pair(ends, ports));
+        }
+    }
+
+    pub(super) fn has_learned(&self, ends: (IpAddr, IpAddr), ports: UdpPorts) -> bool {
+        !self.learned.is_empty() && self.learned.contains(&Self::pair(ends, ports))
     }
 }

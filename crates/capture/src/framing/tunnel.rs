@@ -1,9 +1,8 @@
 //! Tunnels without a key around the packet of interest, and what mirror ports wrap packets in: [`crate::layers`] leads through
 //! them.
 
-use crate::framing::carriers::Carriers;
 use crate::framing::datagram::DatagramKind;
-use crate::framing::transport;
+use crate::framing::transport::{self, Carriers};
 use crate::layers::ip::IpPacket;
 use crate::layers::udp::is_ipsec;
 use crate::layers::{Found, Layer, Walk};

@@ -1,9 +1,9 @@
 //! Ethernet and what an EtherType announces: VLAN tags (IEEE 802.1Q), LLC and SNAP (IEEE 802.2, RFC 1042), PPPoE (RFC 2516),
 //! MPLS (RFC 3032) with its pseudowires (RFC 4448).
 
-use crate::layers::cursor::Walk;
 use crate::layers::layer::{Control, Layer, LayerStep, Layers, Stop};
 use crate::layers::plausible::{fits_ip, is_ethernet};
+use crate::layers::walk::Walk;
 
 impl<'a> Walk<'a> {
     /// Two addresses and a type.

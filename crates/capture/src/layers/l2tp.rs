@@ -1,8 +1,8 @@
 //! L2TPv2 (RFC 2661 §3.1, §3.2) and L2TPv3 (RFC 3931 §4.1) with Ethernet inside (RFC 4719).
 
-use crate::layers::cursor::Walk;
 use crate::layers::layer::{Control, Layer, LayerStep, Layers, Stop};
 use crate::layers::plausible::is_ethernet;
+use crate::layers::walk::Walk;
 
 const V2: &str = "L2TP";
 const V3: &str = "L2TPv3";

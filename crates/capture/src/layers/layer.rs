@@ -100,7 +100,7 @@ pub struct Place {
     pub in_ppp: bool,
 }
 
-/// Result of [`Walk::next`](crate::layers::cursor::Walk::next).
+/// Result of [`Walk::next`](crate::layers::walk::Walk::next).
 #[derive(Debug)]
 pub enum Found<'a> {
     /// An IP packet. The walk stands behind its header, extension headers and AH.

@@ -3,27 +3,24 @@
 //! is read the same way for both.
 //!
 //! [`Walk::next`] leads to the next IP header, or to where no tunnel leads on. It is a loop, not a recursion: layers can enclose
-//! one another in a circle, which ends at [`MAX_DEPTH`] or [`cursor::MOST_HEADERS`].
+//! one another in a circle, which ends at [`MAX_DEPTH`] or [`walk::MOST_HEADERS`].
 
-mod cursor;
 pub mod deflate;
 mod ethernet;
 mod icmp;
 pub mod ip;
 mod l2tp;
 mod layer;
-mod packet;
 mod plausible;
 mod ppp;
 mod tunnel;
 pub mod udp;
 mod walk;
 
-pub use cursor::MAX_DEPTH;
-#[cfg(test)]
-pub(crate) use cursor::MOST_HEADERS;
-pub use cursor::Walk;
 pub use icmp::IcmpError;
 pub use l2tp::l2tp_control;
 pub use layer::{Control, Layers};
 pub use layer::{Found, Layer, Place, Stop};
+#[cfg(test)]
+pub(crate) use walk::MOST_HEADERS;
+pub use walk::{MAX_DEPTH, Walk};

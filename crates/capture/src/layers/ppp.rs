@@ -1,7 +1,7 @@
 //! PPP (RFC 1661, framing of RFC 1662 §3.1).
 
-use crate::layers::cursor::Walk;
 use crate::layers::layer::{Control, FIRST_CONTROL, Layer, LayerStep, Layers, Stop, control_name};
+use crate::layers::walk::Walk;
 
 const LAYER: &str = "PPP";
 

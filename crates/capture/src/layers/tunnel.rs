@@ -1,7 +1,7 @@
 //! GRE (RFC 2784, 2890; version 1 of RFC 2637; ERSPAN inside), EtherIP (RFC 3378), and the header of IPComp (RFC 3173).
 
-use crate::layers::cursor::Walk;
 use crate::layers::layer::{Found, Layer, LayerStep, Layers, Stop};
+use crate::layers::walk::Walk;
 use etherparse::IpNumber;
 
 /// Types in GRE that are no EtherTypes of an IP packet: mirror ports, whose header has two forms, and keepalives.

@@ -1,9 +1,9 @@
 //! Tunnels in UDP, by their ports and their first bytes, for the ports are sometimes other protocols': L2TP, VXLAN (RFC 7348),
 //! Geneve (RFC 8926), GTP-U (3GPP TS 29.281). IKE and ESP in UDP are none, whatever port a NAT gave the other end.
 
-use crate::layers::cursor::Walk;
 use crate::layers::layer::{Found, Layer, LayerStep, Layers, Stop};
 use crate::layers::plausible::{is_ethernet, is_ip};
+use crate::layers::walk::Walk;
 use etherparse::{UdpHeader, ip_number};
 
 /// Port of IKE (RFC 7296 §2).
