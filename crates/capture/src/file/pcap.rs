@@ -20,7 +20,7 @@ use std::borrow::Cow;
 use std::io;
 
 const RECORD_HEADER_LEN: usize = 16;
-/// Interface index, protocol and packet type after the usual record self.
+/// Interface index, protocol and packet type after the usual record header.
 const MODIFIED_RECORD_HEADER_LEN: usize = 24;
 /// The largest snap length of libpcap (`MAXIMUM_SNAPLEN`): no record is longer unless the file header allows it.
 const USUAL_SNAP_LEN: usize = 262_144;
@@ -29,7 +29,7 @@ const LARGEST_SNAP_LEN: usize = 16 * 1024 * 1024;
 
 type ParsedRecord<'b> = IResult<&'b [u8], LegacyPcapBlock<'b>, PcapError<&'b [u8]>>;
 
-/// A walk through a pcap file, behind its self.
+/// A walk through a pcap file, behind its header.
 #[derive(Debug)]
 pub(super) struct PcapWalk {
     parse: for<'b> fn(&'b [u8]) -> ParsedRecord<'b>,
