@@ -187,6 +187,22 @@ fn nothing_else_is_not_explained() {
     assert_eq!(explain(&short), [None], "a short one needs a row");
 }
 
+/// A page that ends with a full segment, and nothing behind it but a Delete long after, or nothing at all.
+#[test]
+fn an_event_that_explains_nothing_shows_nothing() {
+    let stops = |shown_by: ShownBy| {
+        let mut scene = scene();
+        let outage = scene.outage();
+        outage.undelivered = Undelivered::shown(CarriedKind::Tcp, shown_by);
+        outage.swallowed_packets.clear();
+        explain(&scene).swap_remove(0)
+    };
+    for nothing in [ShownBy::ControlPlane, ShownBy::Unfinished] {
+        assert_eq!(stops(nothing), None);
+    }
+    assert!(stops(ShownBy::MissingNumbers).is_some());
+}
+
 #[test]
 fn a_hole_of_the_capture() {
     let mut hole = scene();

@@ -112,6 +112,27 @@ fn what_has_not_ended_comes_before_what_was_longer() {
     );
 }
 
+/// One request waits for its answer, and the data stands still several times meanwhile.
+#[test]
+fn outages_of_one_request_are_one() {
+    let times = |event: usize| {
+        let mut document = of_row(ExplanationCause::AnsweredLate);
+        let first = document.outages[0].clone();
+        let mut explanation = first.explanation.clone().unwrap();
+        explanation.event = explanation.event.map(|own| own + event);
+        document.outages.push(Outage {
+            index: 1,
+            start: first.start.plus_seconds(20.0),
+            end: first.end.map(|end| end.plus_seconds(20.0)),
+            explanation: Some(explanation),
+            ..first
+        });
+        told_outages(&document).unwrap().alike.len()
+    };
+    assert_eq!(times(0), 1);
+    assert_eq!(times(1), 2, "another request");
+}
+
 #[test]
 fn both_directions_at_once_are_one_outage() {
     let mut document = of_row(ExplanationCause::PeerSilent);
