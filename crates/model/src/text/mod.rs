@@ -26,10 +26,12 @@ mod grouped;
 mod japanese;
 mod language;
 mod message;
+mod said;
 #[cfg(test)]
 mod tests;
 
 pub use catalogue::{Catalogue, take_missing};
 pub use grouped::grouped;
 pub use language::Language;
-pub use message::{Arg, Message, Said};
+pub use message::{Arg, Message};
+pub use said::Said;
