@@ -2,6 +2,7 @@
 
 use crate::analysis::{
     AttemptOutcome, Direction, Encapsulation, KeyStatus, LedgerWhy, OutageEnd, SpiPair, TriggerKind, Verdict,
+    plain_names,
 };
 use crate::spi::Spi;
 use crate::text::Message;
@@ -39,29 +40,29 @@ pub struct TunnelEnds {
     pub gateway: IpAddr,
 }
 
-/// One of the two ends.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum TunnelEnd {
-    /// The IKE initiator.
-    Client,
-    /// The peer of the client.
-    Gateway,
-    /// The capture does not tell.
-    Unknown,
-}
+plain_names! {
+    /// One of the two ends.
+    pub enum TunnelEnd {
+        /// The IKE initiator.
+        Client = "client",
+        /// The peer of the client.
+        Gateway = "gateway",
+        /// The capture does not tell.
+        Unknown = "unknown",
+    }
 
-impl TunnelEnd {
-    /// Every one.
-    pub const ALL: &[Self] = &[TunnelEnd::Client, TunnelEnd::Gateway, TunnelEnd::Unknown];
-
-    /// The name in metrics.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            TunnelEnd::Client => "client",
-            TunnelEnd::Gateway => "gateway",
-            TunnelEnd::Unknown => "unknown",
-        }
+    /// Meaning of a kernel counter for an SA.
+    pub enum KernelMeaning {
+        /// There is no such SA: the peer uses one that is not ready here, or gone.
+        NotReady = "not_ready",
+        /// A sequence number that was there before, or is too old.
+        Replay = "replay",
+        /// The SA had reached its hard limit.
+        HardLimit = "hard_limit",
+        /// ICV or format: another key or algorithm.
+        WrongKey = "wrong_key",
+        /// Another error.
+        Other = "other",
     }
 }
 
@@ -211,22 +212,6 @@ fn micros_of_some_seconds<S: Serializer>(seconds: &Option<f64>, into: S) -> Resu
 
 fn micros_of_some_millis<S: Serializer>(millis: &Option<f64>, into: S) -> Result<S::Ok, S::Error> {
     millis.map(|millis| rounded(millis, 1e3)).serialize(into)
-}
-
-/// Meaning of a kernel counter for an SA.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum KernelMeaning {
-    /// There is no such SA: the peer uses one that is not ready here, or gone.
-    NotReady,
-    /// A sequence number that was there before, or is too old.
-    Replay,
-    /// The SA had reached its hard limit.
-    HardLimit,
-    /// ICV or format: another key or algorithm.
-    WrongKey,
-    /// Another error.
-    Other,
 }
 
 /// Seconds that a histogram's buckets end at.

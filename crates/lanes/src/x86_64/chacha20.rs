@@ -5,6 +5,9 @@ use std::arch::x86_64::*;
 
 /// Constants, key, counter, nonce.
 type State = [u32; 16];
+/// Turns of a row by places.
+const BY_ONE: i32 = 0b00_11_10_01;
+const BY_THREE: i32 = 0b10_01_00_11;
 /// The rows of two states, of the second in the upper halves.
 type Rows = [__m256i; 4];
 
@@ -25,32 +28,12 @@ fn blocks(states: &[State; 4]) -> [[u8; 64]; 4] {
         // Both pairs in turn, so that one computes while the other waits.
         quarters(&mut one);
         quarters(&mut two);
-        one = [
-            one[0],
-            turn::<0b00_11_10_01>(one[1]),
-            turn::<0b01_00_11_10>(one[2]),
-            turn::<0b10_01_00_11>(one[3]),
-        ];
-        two = [
-            two[0],
-            turn::<0b00_11_10_01>(two[1]),
-            turn::<0b01_00_11_10>(two[2]),
-            turn::<0b10_01_00_11>(two[3]),
-        ];
+        one = turned::<BY_ONE, BY_THREE>(one);
+        two = turned::<BY_ONE, BY_THREE>(two);
         quarters(&mut one);
         quarters(&mut two);
-        one = [
-            one[0],
-            turn::<0b10_01_00_11>(one[1]),
-            turn::<0b01_00_11_10>(one[2]),
-            turn::<0b00_11_10_01>(one[3]),
-        ];
-        two = [
-            two[0],
-            turn::<0b10_01_00_11>(two[1]),
-            turn::<0b01_00_11_10>(two[2]),
-            turn::<0b00_11_10_01>(two[3]),
-        ];
+        one = turned::<BY_THREE, BY_ONE>(one);
+        two = turned::<BY_THREE, BY_ONE>(two);
     }
     let mut blocks = [[0; 64]; 4];
     let (first, second) = blocks.split_at_mut(2);
@@ -79,11 +62,13 @@ fn quarters([a, b, c, d]: &mut Rows) {
     *b = _mm256_or_si256(_mm256_slli_epi32::<7>(*b), _mm256_srli_epi32::<25>(*b));
 }
 
-/// Turns a row, so that diagonals become columns or the other way round.
+/// Turns the rows, so that diagonals become columns or the other way round: the third by two places.
 #[inline]
 #[target_feature(enable = "avx2")]
-fn turn<const PLACES: i32>(row: __m256i) -> __m256i {
-    _mm256_shuffle_epi32::<PLACES>(row)
+fn turned<const SECOND: i32, const FOURTH: i32>([a, b, c, d]: Rows) -> Rows {
+    let b = _mm256_shuffle_epi32::<SECOND>(b);
+    let c = _mm256_shuffle_epi32::<0b01_00_11_10>(c);
+    [a, b, c, _mm256_shuffle_epi32::<FOURTH>(d)]
 }
 
 #[inline]

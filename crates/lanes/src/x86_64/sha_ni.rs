@@ -35,10 +35,7 @@ impl Compress<LANES> for ShaNi {
             LaneHash::Sha256 => unsafe { sha256(&mut chains, messages, steps) },
             LaneHash::Sha1 => {
                 for (chain, message) in chains.iter_mut().zip(messages) {
-                    let [a, b, c, d, e, ..] = *chain;
-                    let mut five = [a, b, c, d, e];
-                    sha1::block_api::compress(&mut five, message.get(..steps).unwrap_or_default());
-                    chain[..5].copy_from_slice(&five);
+                    hash.compress_alone(chain, message.get(..steps).unwrap_or_default());
                 }
             }
         }

@@ -22,6 +22,7 @@ macro_rules! plain_names {
         }
     )*};
 }
+pub(crate) use plain_names;
 
 plain_names! {
     /// Container of the capture.

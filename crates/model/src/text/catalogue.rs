@@ -10,36 +10,18 @@ use std::cell::RefCell;
 use std::fmt;
 use std::sync::LazyLock;
 
-/// The files of a language, as they are found in `messages/`.
+/// The files of each language, as they are found in `messages/`.
 macro_rules! files {
-    ($language:literal) => {
-        [
-            include_str!(concat!("../../messages/", $language, "/general.ftl")),
-            include_str!(concat!("../../messages/", $language, "/labels.ftl")),
-            include_str!(concat!("../../messages/", $language, "/page.ftl")),
-            include_str!(concat!("../../messages/", $language, "/plot.ftl")),
-            include_str!(concat!("../../messages/", $language, "/report.ftl")),
-            include_str!(concat!("../../messages/", $language, "/answer.ftl")),
-            include_str!(concat!("../../messages/", $language, "/verdict.ftl")),
-            include_str!(concat!("../../messages/", $language, "/account.ftl")),
-            include_str!(concat!("../../messages/", $language, "/comparison.ftl")),
-            include_str!(concat!("../../messages/", $language, "/attempts.ftl")),
-            include_str!(concat!("../../messages/", $language, "/explanations.ftl")),
-            include_str!(concat!("../../messages/", $language, "/events.ftl")),
-            include_str!(concat!("../../messages/", $language, "/watch.ftl")),
-            include_str!(concat!("../../messages/", $language, "/findings.ftl")),
-            include_str!(concat!("../../messages/", $language, "/rule.ftl")),
-            include_str!(concat!("../../messages/", $language, "/keys.ftl")),
-            include_str!(concat!("../../messages/", $language, "/overlay.ftl")),
-            include_str!(concat!("../../messages/", $language, "/oddities.ftl")),
-            include_str!(concat!("../../messages/", $language, "/two-points.ftl")),
-        ]
+    ($($file:literal)*) => {
+        const ENGLISH: &[&str] = &[$(include_str!(concat!("../../messages/en/", $file, ".ftl")),)*];
+        const JAPANESE: &[&str] = &[$(include_str!(concat!("../../messages/ja/", $file, ".ftl")),)*];
     };
 }
 
-/// The files of both languages, in the same order.
-const ENGLISH: [&str; 19] = files!("en");
-const JAPANESE: [&str; 19] = files!("ja");
+files! {
+    "general" "labels" "page" "plot" "report" "answer" "verdict" "account" "comparison" "attempts"
+    "explanations" "events" "watch" "findings" "rule" "keys" "overlay" "oddities" "two-points"
+}
 
 /// All messages of one language.
 pub struct Catalogue {
@@ -240,8 +222,8 @@ impl Catalogue {
     /// The text of the files.
     pub(super) fn files(language: Language) -> &'static [&'static str] {
         match language {
-            Language::English => &ENGLISH,
-            Language::Japanese => &JAPANESE,
+            Language::English => ENGLISH,
+            Language::Japanese => JAPANESE,
         }
     }
 }

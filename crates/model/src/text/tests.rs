@@ -5,6 +5,7 @@ use crate::analysis::{
     AccountLabel, AttemptOutcome, EventKind, ExplanationCause, KeyStatus, LedgerWhy, Mode, OutageEnd,
     OwnRate, TriggerKind, Verdict,
 };
+use crate::watch::KernelMeaning;
 use fluent_syntax::ast::{CallArguments, Entry, Expression, InlineExpression, Pattern, PatternElement};
 use rekeyscope_testkit::figures;
 use std::collections::{BTreeMap, BTreeSet};
@@ -349,6 +350,7 @@ fn of_values() -> BTreeSet<String> {
         "outcome": AttemptOutcome without NONE;
         "trigger": TriggerKind without NONE;
         "verdict-label": Verdict without NONE;
+        "watch-kernel": KernelMeaning without NONE;
         "why": LedgerWhy without NONE;
     }
     found

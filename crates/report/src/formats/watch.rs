@@ -4,7 +4,7 @@ use crate::words::{self, clean, ends, format};
 use rekeyscope_impact::tell::words::seconds;
 use rekeyscope_model::analysis::{AttemptOutcome, Direction};
 use rekeyscope_model::text::{Catalogue, Language};
-use rekeyscope_model::watch::{KernelMeaning, Occurrence, TunnelEnd, TunnelEnds, WatchEvent, WatchTotals};
+use rekeyscope_model::watch::{Occurrence, TunnelEnd, TunnelEnds, WatchEvent, WatchTotals};
 
 /// Digits of an RFC 3339 time that a line shows: milliseconds.
 const SHOWN_TIME: usize = "2026-01-31T12:00:00.000".len();
@@ -145,13 +145,7 @@ fn what(t: &Catalogue, event: &WatchEvent) -> String {
             packets,
             meaning,
         } => {
-            let meaning = t.word(match meaning {
-                KernelMeaning::NotReady => "watch-kernel-not-ready",
-                KernelMeaning::Replay => "watch-kernel-replay",
-                KernelMeaning::HardLimit => "watch-kernel-hard-limit",
-                KernelMeaning::WrongKey => "watch-kernel-wrong-key",
-                KernelMeaning::Other => "watch-kernel-other",
-            });
+            let meaning = t.name("watch-kernel", meaning.as_str());
             let (counter, packets) = (clean::line(counter), format::count(*packets));
             fill!(t, "watch-kernel", counter, packets, meaning)
         }
