@@ -100,10 +100,10 @@ fn an_sa_that_alone_is_slow_is_told_and_no_line() {
 }
 
 /// A packet now and then comes without its later fragments, or not at all; the sender's timer runs out.
-fn lossy(w: &mut World, is_cut: impl Fn(u32) -> bool) {
+fn lossy(w: &mut World, packets: u32, is_cut: impl Fn(u32) -> bool) {
     w.establish(GENEROUS);
     w.mtu = Some(1_200);
-    for k in 0..40 {
+    for k in 0..packets {
         w.steady(300);
         w.acknowledge_all();
         if is_cut(k) {
@@ -121,26 +121,28 @@ fn lossy(w: &mut World, is_cut: impl Fn(u32) -> bool) {
 }
 
 pub(crate) fn later_fragments_lost(w: &mut World) {
-    lossy(w, |_| true);
+    lossy(w, 40, |_| true);
 }
 
 pub(crate) fn packets_lost_whole(w: &mut World) {
-    lossy(w, |_| false);
+    lossy(w, 40, |_| false);
 }
 
 #[test]
 fn fragments_that_are_lost_are_told_from_packets_that_are() {
     let found =
         |analysis: &Analysis, kind: FindingKind| analysis.findings.iter().any(|f| f.id == kind.as_str());
-    let lossy = |is_cut: fn(u32) -> bool| {
+    let lossy = |packets: u32, is_cut: fn(u32) -> bool| {
         let mut w = World::new();
-        lossy(&mut w, is_cut);
+        lossy(&mut w, packets, is_cut);
         analyze_world(w, true)
     };
-    let cut = lossy(|_| true);
-    assert!(found(&cut, FindingKind::LostFragments), "{:?}", cut.findings);
-    // A path that loses packets whatever they are, or none but whole ones.
-    for path in [lossy(|k| k % 2 == 0), lossy(|_| false)] {
+    // All of them, or two of three, as of packets in three pieces.
+    for cut in [lossy(40, |_| true), lossy(100, |k| k % 3 > 0)] {
+        assert!(found(&cut, FindingKind::LostFragments), "{:?}", cut.findings);
+    }
+    // A path that loses packets in two pieces whatever they are, or none but whole ones.
+    for path in [lossy(100, |k| k % 2 == 0), lossy(40, |_| false)] {
         assert!(!found(&path, FindingKind::LostFragments), "{:?}", path.findings);
         assert!(found(&path, FindingKind::OneDirectionLoss), "{:?}", path.findings);
     }

@@ -72,25 +72,21 @@ pub fn told_outages(analysis: &Analysis) -> Option<ToldOutages<'_>> {
         }
     }
     let all: usize = groups.iter().map(|group| at_different_times(group).len()).sum();
-    // A stretch that nothing explains, and that is shorter than one that ended by itself, may end so, too.
-    let is_down = |group: &[Told<'_>], (outage, explanation): &Told<'_>| {
-        let mut ended = group.iter().filter(|(other, _)| other.end.is_some());
-        let unexplained = explanation.cause == ExplanationCause::Unexplained;
-        is_open(outage) && !(unexplained && ended.any(|(other, _)| other.seconds > outage.seconds))
-    };
     let costs_more = |a: &&Vec<Told<'_>>, b: &&Vec<Told<'_>>| {
-        let open = |group: &[Told<'_>]| group.iter().any(|told| is_down(group, told));
+        let open = |group: &[Told<'_>]| group.iter().any(|(outage, _)| is_down(group, outage));
         open(a).cmp(&open(b)).then(seconds(a).total_cmp(&seconds(b)))
     };
     let failed = failed_first(analysis);
     let rekeys = cost_of_rekeys(analysis);
     let leads = |group: &&Vec<Told<'_>>| {
-        let is_told = |told: &Told<'_>| is_down(group, told) || Some(told.0.index) == failed;
-        group.iter().any(is_told) || seconds(group) > rekeys
+        let is_told = |outage: &Outage| is_down(group, outage) || Some(outage.index) == failed;
+        group.iter().any(|(outage, _)| is_told(outage)) || seconds(group) > rekeys
     };
     let worst = groups.iter().filter(leads).max_by(costs_more)?.clone();
     let alike = at_different_times(&worst);
-    let outage = *alike.iter().max_by(|a, b| longer(a, b))?;
+    let down = |outage: &Outage| is_down(&worst, outage);
+    let longer = |a: &&&Outage, b: &&&Outage| down(a).cmp(&down(b)).then(a.seconds.total_cmp(&b.seconds));
+    let outage = *alike.iter().max_by(longer)?;
     let explanation = outage.explanation.as_ref()?;
     let same_elsewhere = |group: &&Vec<Told<'_>>| {
         group.iter().any(|(other, theirs)| {
@@ -250,6 +246,16 @@ fn is_told_by_the_verdict(analysis: &Analysis, outage: &Outage) -> bool {
 
 fn is_open(outage: &Outage) -> bool {
     outage.end.is_none()
+}
+
+/// Tells whether an outage of a group has not ended. A stretch that nothing explains, and that is shorter than one that ended by itself, may end so,
+/// too.
+fn is_down(group: &[Told<'_>], outage: &Outage) -> bool {
+    let longer = |(other, theirs): &Told<'_>| {
+        let unexplained = theirs.cause == ExplanationCause::Unexplained;
+        unexplained && !is_open(other) && other.seconds > outage.seconds
+    };
+    is_open(outage) && !group.iter().any(longer)
 }
 
 /// Tells whether the request that two outages are about is the same one.

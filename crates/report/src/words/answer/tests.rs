@@ -176,25 +176,37 @@ fn a_renewal_that_failed_for_good_is_told_without_an_outage() {
     insta::assert_snapshot!("failed_renewals", told.join("\n\n"));
 }
 
+/// Seven rekeys that hurt, beside which the download lost so many seconds more than to them to something else.
+fn lost_more_to(label: AccountLabel, more: f64) -> Analysis {
+    let mut document = example::seven_rekeys();
+    let lost = document.ledger[0].cost_seconds + more;
+    let account = &mut document.account[0];
+    for line in &mut account.labels {
+        let is_it = line.label == AccountLabel::ReceiveWindow;
+        (line.label, line.lost_seconds) = if is_it { (label, lost) } else { (line.label, 0.0) };
+    }
+    account.lost_seconds = lost;
+    document
+}
+
 /// A rate below two cures belongs to one of them.
 #[test]
 fn a_rate_behind_two_cures_says_which_one_gives_it() {
-    let mut document = example::seven_rekeys();
-    let lost = document.ledger[0].cost_seconds + 1.0;
-    let line = document.account[0].labels.iter_mut();
-    line.for_each(|line| line.lost_seconds = 0.0);
-    let window = AccountLabel::ReceiveWindow;
-    let own = document.account[0]
-        .labels
-        .iter_mut()
-        .find(|line| line.label == window);
-    own.unwrap().lost_seconds = lost;
-    document.account[0].lost_seconds = lost;
+    let document = lost_more_to(AccountLabel::ReceiveWindow, 1.0);
     let change = said(&document, Language::English).change;
     assert!(
         change.contains("receiver's window (") && change.contains("This part alone (rekeys) gives about"),
         "{change}"
     );
+}
+
+/// A loss that rekeys may make leads line 1 where more went to it than to them, too.
+#[test]
+fn a_loss_that_cost_more_than_the_rekeys_leads() {
+    let headline = |more: f64| said(&lost_more_to(AccountLabel::PathLoss, more), Language::English).headline;
+    let said = " to loss on the path; ";
+    assert!(headline(1.0).contains(said), "{}", headline(1.0));
+    assert!(!headline(-0.2).contains(said), "{}", headline(-0.2));
 }
 
 /// Windows proposes 250,000 kB, and no setting of it raises that; whoever else renews there can be told to.

@@ -112,6 +112,26 @@ fn what_has_not_ended_comes_before_what_was_longer() {
     );
 }
 
+/// A stretch that nothing explains, behind a longer one that ended by itself, may end so, too; a longer one than that has not.
+#[test]
+fn what_nothing_explains_is_not_down_before_it_lasts() {
+    let said = |seconds: f64| {
+        let mut document = of_row(ExplanationCause::Unexplained);
+        let first = document.outages[0].clone();
+        document.outages.push(Outage {
+            index: 1,
+            start: first.until().plus_seconds(20.0),
+            seconds,
+            end: None,
+            ..first
+        });
+        said(&document, Language::English).headline
+    };
+    let longest = of_row(ExplanationCause::Unexplained).outages[0].seconds;
+    assert!(!said(longest / 2.0).contains("since"), "{}", said(longest / 2.0));
+    assert!(said(2.0 * longest).contains("since"), "{}", said(2.0 * longest));
+}
+
 /// One request waits for its answer, and the data stands still several times meanwhile.
 #[test]
 fn outages_of_one_request_are_one() {
