@@ -6,6 +6,7 @@ use crate::support::{analyze_with, analyze_world};
 use rekeyscope_keylog::KeyMaterial;
 use rekeyscope_model::analysis::{Analysis, AnswerLines, EventKind};
 use rekeyscope_report::words::answer_lines;
+use rekeyscope_testkit::headers::{ipv4, udp};
 use rekeyscope_testkit::scenario::World;
 
 /// RFC 7296 §3.10.1.
@@ -420,6 +421,81 @@ fn an_idle_client_that_is_not_reached_until_it_speaks() {
     // A host that was never heard may not be there yet.
     let line = with_keys(forgotten(false, false)).headline;
     assert!(!line.contains("silent"), "{line}");
+}
+
+/// ```text
+/// client ◀══▶ server  a few pings of the client; nothing for 25 s
+///        ◀── pings of the server, unanswered for 9 s
+/// client ──▶          the client speaks from the port that it had, and all are answered again
+/// ```
+/// A NAT may have forgotten the port. One that keepalives renew has not, and none forgets it in 10 s.
+#[test]
+fn a_mapping_that_ends_while_nothing_passes() {
+    let answer = |rest: u64, keepalives: bool| {
+        let lines = with_keys(move |w| {
+            w.nat_port = Some(40_500);
+            for _ in 0..3 {
+                w.ping();
+                w.wait(500);
+            }
+            if keepalives {
+                w.capture(ipv4(
+                    [10, 9, 0, 2],
+                    [10, 9, 0, 1],
+                    17,
+                    &udp(40_500, 4500, &[0xff]),
+                ));
+            }
+            w.wait(rest);
+            for _ in 0..9 {
+                w.ping_client(false);
+                w.wait(1_000);
+            }
+            w.ping();
+            for _ in 0..5 {
+                w.wait(1_000);
+                w.ping_client(true);
+            }
+        });
+        let told = ["no longer reached", "fell silent"].map(|words| lines.headline.contains(words));
+        (told, lines.why.contains("a NAT had probably forgotten its port"))
+    };
+    assert_eq!(answer(25_000, false), ([true, false], true));
+    assert_eq!(answer(25_000, true), ([false, true], false));
+    assert_eq!(answer(10_000, false), ([false, true], false));
+}
+
+/// The same without UDP: a filter or a load balancer forgets ESP while nothing passes. IKE, which it knows apart, is answered all the time.
+#[test]
+fn esp_that_does_not_come_back_after_a_rest() {
+    let answer = |rest: u64| {
+        with_keys(move |w| {
+            for _ in 0..3 {
+                w.ping_client(true);
+                w.wait(500);
+            }
+            w.check_v2(true);
+            w.wait(rest);
+            for _ in 0..9 {
+                w.ping_client(false);
+                w.check_v2(true);
+                w.wait(1_000);
+            }
+            w.ping();
+            for _ in 0..5 {
+                w.wait(1_000);
+                w.ping_client(true);
+            }
+        })
+    };
+    let [after_rest, at_once] = [25_000, 2_000].map(answer);
+    assert!(
+        after_rest.why.contains("Nobody had sent any for 2"),
+        "{after_rest:?}"
+    );
+    assert!(after_rest.change.contains("UDP encapsulation"), "{after_rest:?}");
+    assert!(at_once.headline.starts_with("ESP of the client"), "{at_once:?}");
+    assert!(!at_once.why.contains("Nobody had sent"), "{at_once:?}");
 }
 
 /// ```text

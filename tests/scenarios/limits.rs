@@ -129,6 +129,39 @@ fn lose(w: &mut World, before_encryption: bool) {
     );
 }
 
+/// A sender with up to 100 segments on the way: over a link that takes 25 in a second, it waits for longer than new connections do
+/// before they try again.
+#[test]
+fn a_queue_that_outlasts_timers_leads_line_1() {
+    let answer = |spaced: u64| {
+        let (window, millis) = (100, 60_000);
+        let mut w = World::new();
+        transfer(
+            &mut w,
+            Reno {
+                spaced,
+                millis,
+                window,
+                ..Reno::OF_A_LINK
+            },
+        );
+        answer_lines(&analyze_world(w, true))
+    };
+    let deep = answer(40 * MILLI);
+    assert!(
+        deep.headline
+            .starts_with("A full queue delays this download by up to 2."),
+        "{deep:?}"
+    );
+    assert!(deep.change.contains("fq_codel"), "{deep:?}");
+    let shallow = answer(4 * MILLI);
+    assert!(!shallow.headline.contains("queue"), "{shallow:?}");
+    assert!(
+        shallow.why.contains("A full queue delays every packet"),
+        "{shallow:?}"
+    );
+}
+
 #[test]
 fn segments_that_were_lost_before_encryption_are_told_from_lost_esp() {
     let answer = |play: fn(&mut World)| {

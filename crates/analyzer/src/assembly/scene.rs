@@ -11,9 +11,10 @@ use rekeyscope_ipsec::rekey::attempt::AttemptSeen;
 use rekeyscope_ipsec::rekey::pair::{ChildSa, makes_children};
 use rekeyscope_ipsec::rekey::{Succession, slot};
 use rekeyscope_ipsec::sa::database::SaIndex;
-use rekeyscope_ipsec::sa::tunnel::TunnelIndex;
-use rekeyscope_model::analysis::{AttemptOutcome, Direction, Event};
-use rekeyscope_model::time::Timestamp;
+use rekeyscope_ipsec::sa::tunnel::{Side, TunnelIndex};
+use rekeyscope_model::analysis::{AttemptOutcome, Direction, Encapsulation, Event};
+use rekeyscope_model::chance::LEAST_NOT_BY_CHANCE;
+use rekeyscope_model::time::{NANOS_PER_SECOND, Timestamp};
 use rekeyscope_traffic::{Interval, LostPacket, StandstillKind};
 use std::net::IpAddr;
 
@@ -263,6 +264,7 @@ fn outage(record: &Record, heard: &HeardIke, interval: &Interval) -> OutageInSce
             nothing: nothing.span(),
             no_esp: record.traffic.longest_silence(of, within, &[]).span(),
             last_frame: nothing.facts.frame,
+            rested: rested(record, of, messages, within),
         }
     };
     let sa = interval.facts.spis.0.map(|spi| spi as SaIndex);
@@ -290,6 +292,36 @@ fn outage(record: &Record, heard: &HeardIke, interval: &Interval) -> OutageInSce
             side(interval.facts.direction.reverse()),
         ],
     }
+}
+
+/// Whoever is behind a NAT sends a keepalive as often by default (RFC 3948 §4), because a mapping may end soon after that.
+const NAT_KEEPALIVE: i64 = 20 * NANOS_PER_SECOND;
+
+/// Nanoseconds for which nothing had passed when a side, from which nothing was lost before, was sent several packets that it did not answer until it
+/// sent again. In UDP, IKE has the ports of ESP and keeps them open, as keepalives do.
+fn rested(
+    record: &Record,
+    side: Side,
+    heard: &[(Timestamp, u64)],
+    within: (Timestamp, Timestamp),
+) -> Option<i64> {
+    let (tunnel, direction) = side;
+    let own = record.traffic.silences(tunnel, &[direction], within).into_iter();
+    let silent = own.max_by_key(|own| own.within(within).map_or(0, |own| own.nanos()))?;
+    let rests = record.traffic.silences(tunnel, &Direction::BOTH, silent.span());
+    let rest = rests
+        .into_iter()
+        .find(|rest| rest.facts.frame.is_some() && rest.nanos() >= NAT_KEEPALIVE)?;
+    let sent = |span| record.meters.packets_within(tunnel, direction.reverse(), span);
+    let several = LEAST_NOT_BY_CHANCE as f64;
+    let is_cause = sent((silent.from, rest.from)) < several && sent((rest.to, silent.to)) >= several;
+    let seen = &record.tunnels.tunnels[tunnel];
+    let sends_ike = heard
+        .iter()
+        .any(|(time, _)| rest.from < *time && *time < silent.to);
+    let is_udp = seen.encapsulation == Some(Encapsulation::Udp);
+    let kept_open = is_udp && (sends_ike || record.keepalives.contains(&seen.ends[slot(direction)]));
+    (is_cause && !kept_open).then_some(rest.nanos())
 }
 
 fn swallowed(lost: &LostPacket) -> Option<SwallowedPacket> {

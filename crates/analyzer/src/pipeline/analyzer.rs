@@ -23,7 +23,7 @@ mod stretches;
 
 use crate::pipeline::options::Options;
 use crate::pipeline::point::PointRecord;
-use crate::pipeline::record::Record;
+use crate::pipeline::record::{MOST_KEEPALIVES, Record};
 
 use crate::decode::{Batch, ClearMark, Decoded, Marked};
 use crate::notices::{IcmpNotice, about_ipsec};
@@ -189,6 +189,9 @@ impl Analyzer {
             DatagramKind::TcpSegment(segment) => self.push_tcp(datagram, &segment),
             DatagramKind::Other(AH) => {}
             DatagramKind::NatKeepalive => {
+                if self.record.keepalives.len() < MOST_KEEPALIVES {
+                    self.record.keepalives.insert(datagram.src);
+                }
                 self.note("nat_keepalive", "UDP", datagram.frame, "oddity-keepalive");
             }
             DatagramKind::Other(name) => {

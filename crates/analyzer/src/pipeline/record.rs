@@ -19,8 +19,11 @@ use rekeyscope_model::diagnostic::Diagnostics;
 use rekeyscope_model::secret::SecretBytes;
 use rekeyscope_model::spi::Spi;
 use rekeyscope_model::time::Timestamp;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::net::IpAddr;
+
+/// Addresses whose NAT keepalives are known: as many as a server of this size has clients.
+pub(crate) const MOST_KEEPALIVES: usize = 4_096;
 
 /// The record of an analysis.
 #[derive(Debug, Default)]
@@ -55,6 +58,8 @@ pub struct Record {
     pub(crate) first_fragments: Vec<FirstFragments>,
     /// Time and number of the frames that ended a PPPoE session.
     pub(crate) pppoe_ended: Vec<(Timestamp, u64)>,
+    /// Who sends NAT keepalives (RFC 3948 §2.3), at most [`MOST_KEEPALIVES`].
+    pub(crate) keepalives: HashSet<IpAddr>,
     /// Packets of ESP that came in part.
     pub(crate) cut_packets: Vec<CutPackets>,
     /// Every packet, where another capture point is to be compared with this one.

@@ -1,7 +1,9 @@
 //! Facts by which an answer about the cost of rekeys is chosen: their cost beside what else a transfer lost time to, and the explanation that
 //! most of them share.
 
-use crate::explain::{ExplainedTime, cost_row, leading_loss, names_renewal, told_loss, told_loss_beside};
+use crate::explain::{
+    ExplainedTime, ToldQueue, cost_row, leading_loss, names_renewal, told_loss, told_loss_beside, told_queue,
+};
 use rekeyscope_model::analysis::{
     Account, AccountLabel, AccountLine, Analysis, ExplanationCause, Impact, KeysFit, Ledger, LedgerBasis,
     LedgerRekey, LedgerWhy,
@@ -57,6 +59,16 @@ impl<'a> Cost<'a> {
     /// The line that the answer begins with.
     pub(super) fn leads(&self) -> Option<&'a AccountLine> {
         leading_loss(self.analysis, self.headline)
+    }
+
+    /// The queue that the answer begins with: what waits in it longer than timers do is worse off than by rekeys that do no harm.
+    pub(super) fn queue_leads(&self) -> Option<ToldQueue> {
+        let queue = match self.most {
+            Some(line) => self.queue_behind(line),
+            None => told_queue(self.analysis, self.headline),
+        };
+        let harmless = self.headline.verdict.is_harmless() && self.leads().is_none();
+        queue.filter(|queue| harmless && queue.outlasts_timers)
     }
 
     /// The line to which the transfer lost as much as to the one that it lost most to. Both can be changed.

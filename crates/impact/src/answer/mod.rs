@@ -16,10 +16,10 @@ pub use remedy::{Cure, CureOf, LongerLifetime, Remedy, see_inside};
 use crate::answer::cost::Cost;
 use crate::explain::{
     ToldDialledAgain, ToldEnded, ToldEverywhere, ToldLostBefore, ToldNoReturn, ToldOrphan, ToldOutages,
-    ToldPathLoss, ToldRenewal, ToldSetUp, ToldSilentHost, ToldSlowSa, ToldStandstill, ToldTornDown,
-    told_childless, told_cut_off, told_dialled_again, told_elsewhere, told_ended, told_everywhere,
-    told_failed_renewal, told_left_behind, told_login, told_lost_before, told_no_return, told_orphan,
-    told_outages, told_path_loss, told_set_up, told_silent_esp, told_silent_host, told_slow_sa,
+    ToldPathLoss, ToldQueue, ToldRenewal, ToldSetUp, ToldSilentHost, ToldSlowSa, ToldStandstill,
+    ToldTornDown, told_childless, told_cut_off, told_dialled_again, told_elsewhere, told_ended,
+    told_everywhere, told_failed_renewal, told_left_behind, told_login, told_lost_before, told_no_return,
+    told_orphan, told_outages, told_path_loss, told_set_up, told_silent_esp, told_silent_host, told_slow_sa,
     told_standstill, told_torn_down, told_unexplained_beside,
 };
 use rekeyscope_model::analysis::{
@@ -94,6 +94,8 @@ pub struct ToldCost<'a> {
     pub headline: &'a Impact,
     /// The loss that the answer begins with, in place of the rekeys.
     pub leads: Option<LeadingLoss<'a>>,
+    /// The standing queue that the answer begins with, in place of rekeys that do no harm.
+    pub queue: Option<ToldQueue>,
     /// The reasons, in the order in which they are told; may be empty.
     pub reasons: Vec<Reason<'a>>,
     /// The thing to do.
@@ -131,6 +133,7 @@ impl<'a> ToldCost<'a> {
                     ledger,
                 })
             }),
+            queue: cost.queue_leads(),
             reasons: cost.reasons(),
             remedy: cost.remedy(),
         }

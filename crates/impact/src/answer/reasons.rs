@@ -32,6 +32,8 @@ pub enum Reason<'a> {
     },
     /// A standing queue delays packets.
     Queue(ToldQueue),
+    /// Line 1 has the delay of a standing queue.
+    Waits(ToldQueue),
     /// The explanation that rekeys share which hurt, of so many.
     Rekeys(SharedExplanation<'a>, usize),
     /// Such an explanation behind something that cost more.
@@ -92,18 +94,10 @@ pub enum BrokenPackets<'a> {
 
 impl<'a> Cost<'a> {
     pub(super) fn reasons(&self) -> Vec<Reason<'a>> {
-        let headline = self.headline;
-        let one_way = one_way(self.analysis, headline.tunnel);
-        let mut said: Vec<Reason<'a>> = match headline.verdict {
-            Verdict::Some | Verdict::Shown if self.leads().is_some() => {
-                self.limits().into_iter().chain(self.rekeys_too()).collect()
-            }
-            Verdict::Failed | Verdict::Shown | Verdict::Some => self.of_rekeys(),
-            Verdict::Bounded | Verdict::NoRekeys => self.limits(),
-            Verdict::Inconclusive if self.more().is_some() => self.limits(),
-            Verdict::Inconclusive => self.undecided().into_iter().chain(self.queue()).collect(),
-            Verdict::NoTraffic if one_way.is_some() => Vec::new(),
-            Verdict::NoTraffic => vec![Reason::NoData],
+        let one_way = one_way(self.analysis, self.headline.tunnel);
+        let mut said = match self.queue_leads() {
+            Some(queue) => vec![Reason::Waits(queue)],
+            None => self.of_verdict(one_way.is_some()),
         };
         said.extend(self.first_numbers().map(Reason::FirstNumbers));
         said.extend(self.stop().map(|(at, rest)| Reason::Stopped(at, rest)));
@@ -112,6 +106,20 @@ impl<'a> Cost<'a> {
         said.extend(self.broken().map(Reason::Broken));
         said.extend(self.path_loss().map(Reason::PathLoss));
         said
+    }
+
+    fn of_verdict(&self, is_one_way: bool) -> Vec<Reason<'a>> {
+        match self.headline.verdict {
+            Verdict::Some | Verdict::Shown if self.leads().is_some() => {
+                self.limits().into_iter().chain(self.rekeys_too()).collect()
+            }
+            Verdict::Failed | Verdict::Shown | Verdict::Some => self.of_rekeys(),
+            Verdict::Bounded | Verdict::NoRekeys => self.limits(),
+            Verdict::Inconclusive if self.more().is_some() => self.limits(),
+            Verdict::Inconclusive => self.undecided().into_iter().chain(self.queue()).collect(),
+            Verdict::NoTraffic if is_one_way => Vec::new(),
+            Verdict::NoTraffic => vec![Reason::NoData],
+        }
     }
 
     /// Rekeys that line 1 counts: those that stopped the transfer, or where none did, those that slowed it.

@@ -82,6 +82,9 @@ pub struct LongerLifetime {
 impl<'a> Cost<'a> {
     pub(super) fn remedy(&self) -> Remedy<'a> {
         let (analysis, headline) = (self.analysis, self.headline);
+        if let Some(queue) = self.queue_leads() {
+            return Remedy::Queue(queue);
+        }
         match headline.verdict {
             Verdict::Failed | Verdict::Shown | Verdict::Some => self.of_harm(),
             Verdict::Bounded | Verdict::NoRekeys => {

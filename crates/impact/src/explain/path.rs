@@ -5,7 +5,7 @@ use crate::explain::scene::{ExchangeInScene, MadeByExchange, OutageInScene, SaIn
 use crate::explain::view::OutageView;
 use rekeyscope_model::analysis::{Certainty, Event, EventKind, Explanation, ExplanationCause};
 use rekeyscope_model::chance::{LEAST_NOT_BY_CHANCE, SEVERAL};
-use rekeyscope_model::time::Timestamp;
+use rekeyscope_model::time::{Timestamp, seconds};
 use rekeyscope_traffic::{CarriedKind, INITIAL_RTO, PacketForm, ShownBy};
 
 /// A sender whose data went to the old address has tried twice again by then (after one timeout, and two more).
@@ -142,6 +142,7 @@ pub(super) fn silent(view: &OutageView<'_>) -> Option<Explanation> {
         seconds: Some(silence.1.seconds_since(silence.0)),
         count: main.and_then(|main| of.and(only_checks(view, main))),
         frames: last.filter_map(|side| side.last_frame).collect(),
+        rested_seconds: of.filter(|_| goes_on).and_then(|side| side.rested.map(seconds)),
         ..Explanation::of(cause, Certainty::Proven)
     })
 }
@@ -264,6 +265,7 @@ pub(super) fn esp_silent(view: &OutageView<'_>) -> Option<Explanation> {
         count: lost.and_then(|first| first.count),
         seconds: Some(back.seconds_since(stops)),
         frames: Vec::from_iter(silent.last_frame),
+        rested_seconds: silent.rested.map(seconds),
         ..Explanation::of(ExplanationCause::EspSilent, Certainty::Proven)
     })
 }

@@ -10,7 +10,7 @@ use rekeyscope_model::analysis::{
     LedgerBasis, Rekey, SecurityAssociation, Tunnel, Verdict,
 };
 use rekeyscope_model::chance::{LEAST_NOT_BY_CHANCE, SEVERAL};
-use rekeyscope_model::time::Timestamp;
+use rekeyscope_model::time::{NANOS_PER_MILLI, Timestamp};
 use rekeyscope_traffic::{INITIAL_RTO, INITIAL_WINDOW, LEAST_REST, LEAST_TIMEOUT, window_takes};
 use std::collections::BTreeMap;
 use std::net::IpAddr;
@@ -25,6 +25,8 @@ pub struct ToldQueue {
     pub tunnel: usize,
     /// The longest that it delays packets, milliseconds.
     pub longest_ms: f64,
+    /// Half of the packets wait so long that whoever asks for the first time asks again before an answer can come (RFC 6298 §2.1).
+    pub outlasts_timers: bool,
     /// The receiving end, where the capture stands before the queue.
     pub at: Option<IpAddr>,
 }
@@ -51,6 +53,7 @@ pub fn told_queue(analysis: &Analysis, headline: &Impact) -> Option<ToldQueue> {
     stands.then(|| ToldQueue {
         tunnel: headline.tunnel,
         longest_ms,
+        outlasts_timers: usual >= INITIAL_RTO as f64 / NANOS_PER_MILLI as f64,
         at: before.map(|tunnel| headline.direction.pick(tunnel.b, tunnel.a)),
     })
 }

@@ -118,6 +118,9 @@ pub struct SilencesOfSide {
     pub no_esp: (Timestamp, Timestamp),
     /// The frame before `nothing`: the last one that came from it.
     pub last_frame: Option<u64>,
+    /// Nanoseconds for which neither side had sent anything that keeps a NAT or a filter open, when the other one sent the first packet that did not
+    /// arrive, if that is longer than NAT keepalives are apart.
+    pub rested: Option<i64>,
 }
 
 /// An outage.

@@ -57,6 +57,7 @@ fn packet(time: f64, sa: usize, number: u64) -> SwallowedPacket {
 fn silences(side: IpAddr, nothing: (f64, f64)) -> SilencesOfSide {
     let nothing = (at(nothing.0), at(nothing.1));
     SilencesOfSide {
+        rested: None,
         side,
         nothing,
         no_esp: nothing,

@@ -92,11 +92,13 @@ pub fn variant(analysis: &Analysis, time: &ExplainedTime<'_>) -> Option<&'static
         Cause::LargePackets if explanation.count.is_none() => Some("large-packets-only"),
         Cause::Unexplained if explanation.by.is_some() => Some("lost-before"),
         Cause::EspSilent if is_of_one_sa(analysis, explanation) => Some("one-sa-silent"),
+        Cause::EspSilent if explanation.rested_seconds.is_some() => Some("esp-silent-rested"),
         Cause::EspSilent if exchange.is_some() => Some("esp-silent-renewed"),
         Cause::EspSilent if shows(EventKind::FirstNumber) => Some("esp-silent-lost"),
         Cause::PeerSilent if shows(EventKind::Unanswered) && shows(EventKind::NewIkeSa) => {
             Some("silent-came-back")
         }
+        Cause::PeerSilent if explanation.rested_seconds.is_some() => Some("silent-rested"),
         Cause::PeerSilent if is_at_rest(explanation) => Some("silent-at-rest"),
         Cause::PeerSilent | Cause::PathSilent
             if brought_back(analysis, explanation, time.ended_by_renewal) =>

@@ -100,7 +100,9 @@ impl<'a> OutageView<'a> {
     }
 
     fn is_sender_silent(&self) -> bool {
-        self.says_nothing(&self.outage.silences[0]) && !self.waits_for_timer()
+        // Nobody had sent anything when the other side was no longer reached.
+        let rested = self.outage.silences[1].rested.is_some();
+        self.says_nothing(&self.outage.silences[0]) && !self.waits_for_timer() && !rested
     }
 
     /// Tells whether nothing comes from an end for half of the outage, and no answers show that it lives.

@@ -16,6 +16,10 @@ headline-more = This { $direction } lost { $lost } of { $transfer } to { $to }; 
     [harmless] rekeys did not stop it
    *[hurt] { $cost } to { $hurt } of { $used } rekeys
 }.
+headline-queue = A full queue delays this { $direction } by up to { $delay }; { $rekeys ->
+    [none] no rekey was seen
+   *[harmless] rekeys are not seen to slow it
+}.
 lost-to = { $kind ->
     [receive_window] the receive window
     [zero_window] a closed window
@@ -74,6 +78,10 @@ why-queue = a full queue delays every packet by up to { $delay }{ $at ->
     [known] {", between this capture and "}{ $who }{" or there"}
    *[unknown] {""}
 }.
+why-waits = its sender has more on the way than the narrowest link takes, and a deep queue holds the rest{ $at ->
+    [known] {", between this capture and "}{ $who }{" or there"}
+   *[unknown] {""}
+}. Calls, pings and IKE that go the same way wait there, too.
 why-rekeys = at the rekeys, { $text }
 why-more = something other than the rekeys cost more: { $label }, { $seconds }.
 why-unexplained = of { $lost } lost, these packets do not explain { $seconds } ({ $share }).

@@ -61,6 +61,7 @@ outage-address-changed = the { $what ->
 outage-peer-silent = { $who } { $probably }fell silent { $at }
 outage-ike-fragments = requests of { $who } { $probably }arrived incomplete { $at }
 outage-unheard = packets of { $who } { $probably }stopped arriving { $at }
+outage-silent-rested = { $who } { $probably }was no longer reached { $at }
 outage-esp-silent = ESP of { $who } { $probably }stopped coming { $at }
 outage-one-sa-silent = one SA of { $who } { $probably }stopped { $at }
 outage-silent-on-new-sa = { outage-esp-silent }
@@ -285,6 +286,10 @@ explains-peer-silent = neither ESP nor IKE came from { $who } { $span ->
     [part] for { $took }
    *[all] in that time
 }.
+explains-silent-rested = nothing came from { $who } until it sent something itself. Nobody had sent anything for { $rested }{ $esp ->
+    [udp] , no NAT keepalive either, before that was noticed: a NAT had probably forgotten its port
+   *[plain] {" "}before that was noticed: a NAT or a filter had probably forgotten its ESP
+}, or { $who } slept.
 explains-silent-at-rest = { $who } answered none of { $count } checks whether it was alive, and nothing else was sent to it: no data was lost.
 explains-unheard = the packets of { $who } are in this capture, and the other side repeats what they had answered: they are lost behind it.
 explains-esp-silent = no ESP came from { $who } { $span ->
@@ -298,6 +303,10 @@ explains-esp-silent-lost = no ESP came from { $who } { $span ->
     [part] for { $took }
    *[all] in that time
 }, and its IKE did. The first number of its new SA in this capture is { $bytes }: { $who } sent ESP, and the packets before were lost on the way.
+explains-esp-silent-rested = no ESP came from { $who } { $span ->
+    [part] for { $took }
+   *[all] in that time
+}, and its IKE did. Nobody had sent any for { $rested } before that was noticed: a filter, a NAT or a load balancer had probably forgotten the flow, or there is no SA to send on.
 explains-esp-silent-renewed = no ESP came from { $who } { $span ->
     [part] for { $took }
    *[all] in that time
@@ -495,6 +504,10 @@ cure-came-back = let { $other } notice sooner that a client is gone (check more 
 cure-silent-came-back = { cure-came-back }
 cure-source-changed = let { $who } send from one address alone (strongSwan: `local_addrs` of the connection, `charon.interfaces_ignore` for the other interfaces, `mobike = no`). In IKEv2 only the side that set the tunnel up may move.
 cure-peer-silent = capture on the side of { $who }, too: that tells whether { $who } or the path fell silent.
+cure-silent-rested = { $esp ->
+    [udp] let { $who } send NAT keepalives every 20 s (RFC 3948), or check its peer as often, or raise the UDP timeout of its NAT.
+   *[plain] let { $who } ping through the tunnel every 20 s, or use UDP encapsulation with keepalives (strongSwan: `encap = yes`), or raise the timeout of ESP in the filter or NAT before it.
+} Nothing needs a change where { $who } slept.
 cure-silent-at-rest = nothing where { $who } slept, was switched off or left its network; else capture at its end, too.
 cure-silent-renewed = look into the log of { $who } at { $from } (SA deleted, restarted?){ $esp ->
     [udp] , send NAT keepalives at least every 20 s,
@@ -506,6 +519,7 @@ cure-esp-silent = capture on the side of { $who }, too: that tells whether it se
     [udp] {" "}Send NAT keepalives at least every 20 s.
    *[plain] {""}
 }
+cure-esp-silent-rested = let { $other } ping through the tunnel every 20 s, or use UDP encapsulation with keepalives (strongSwan: `encap = yes`), or raise the timeout of ESP in the filter before { $who }. Look there whether it still has its SAs (strongSwan: `swanctl --list-sas`).
 cure-esp-silent-lost = find what lets IKE of { $who } pass and drops its ESP: { $esp ->
     [udp] a NAT mapping or a filter
    *[plain] a filter, or a provider that forwards IP protocol 50 elsewhere. Send ESP in UDP (strongSwan: `encap = yes`), or keep the tunnel down for some minutes, so that a wrong entry ends

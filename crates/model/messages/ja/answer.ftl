@@ -13,6 +13,10 @@ headline-more = { $direction }（{ $transfer }）の遅れ: { $to } { $lost }、
     [harmless] による停止なし
    *[hurt] { $used } 回中 { $hurt } 回で { $cost }
 }
+headline-queue = キューの滞留で{ $direction }が最大 { $delay } 遅延、リキー（鍵更新）{ $rekeys ->
+    [none] なし
+   *[harmless] による低下は見られず
+}
 lost-to = { $label }
 why-cause = { $cause }{ $several ->
     [no] {""}
@@ -61,6 +65,10 @@ why-queue = キューの滞留で、すべてのパケットが最大 { $delay }
     [known] 滞留はキャプチャ地点から{ $who }までの間か、{ $who }です。
    *[unknown] {""}
 }
+why-waits = 最も狭いリンクが運べる量を超えて送信され、超えた分が深いキューに滞留しています。{ $at ->
+    [known] 滞留はキャプチャ地点から{ $who }までの間か、{ $who }です。
+   *[unknown] {""}
+}同じ向きの通話、ping、IKE もそこで待たされます。
 why-rekeys = リキーでは、{ $text }
 why-more = リキーよりも大きな遅れの要因は{ $label }（{ $seconds }）です。
 why-unexplained = 遅れ { $lost } のうち { $seconds }（{ $share }）は、これらのパケットでは説明できません。

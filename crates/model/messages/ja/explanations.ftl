@@ -60,6 +60,7 @@ outage-address-changed = { $who }の{ $what ->
 outage-peer-silent = { $who }からの通信が{ $at }途絶{ $probably }
 outage-ike-fragments = { $who }の要求が{ $at }一部欠けて到着{ $probably }
 outage-unheard = { $who }のパケットが{ $at }届かず{ $probably }
+outage-silent-rested = { $who }への通信が{ $at }途絶{ $probably }
 outage-esp-silent = { $who }からの ESP が{ $at }途絶{ $probably }
 outage-one-sa-silent = { $who }の SA の一つが{ $at }途絶{ $probably }
 outage-silent-on-new-sa = { outage-esp-silent }
@@ -253,6 +254,10 @@ explains-peer-silent = { $span ->
     [part] { $who }からは ESP も IKE も { $took }間届きませんでした。
    *[all] その間、{ $who }からは ESP も IKE も届きませんでした。
 }
+explains-silent-rested = { $who }からは、{ $who }自身が何かを送るまで何も届きませんでした。それが表面化する前の { $rested }間は、どちらからも{ $esp ->
+    [udp] 送信がなく（NAT キープアライブも含む）、NAT がポートを忘れた
+   *[plain] 送信がなく、NAT かフィルターが ESP を忘れた
+}か、{ $who }がスリープしていた可能性があります。
 explains-silent-at-rest = { $who }は { $count } 回の生存確認に一度も応答していません。ほかに送られたものはなく、失われたデータはありません。
 explains-unheard = { $who }のパケットはこのキャプチャにありますが、相手側は{ $who }が応答済みのメッセージを再送しています。{ $who }のパケットは、キャプチャ地点より先で失われています。
 explains-esp-silent = { $span ->
@@ -266,6 +271,10 @@ explains-esp-silent-lost = { $span ->
     [part] { $who }から ESP は { $took }間届かず
    *[all] その間、{ $who }から ESP は届かず
 }、IKE は届いていました。このキャプチャで新しい SA の最初の番号が { $bytes } なので、{ $who }は ESP を送っており、それより前のパケットは途中で失われました。
+explains-esp-silent-rested = { $span ->
+    [part] { $who }から ESP は { $took }間届かず
+   *[all] その間、{ $who }から ESP は届かず
+}、IKE は届いていました。それが表面化する前の { $rested }間はどちらからも ESP の送信がなく、フィルター、NAT、ロードバランサーのいずれかがフローを忘れたか、送るための SA がありません。
 explains-esp-silent-renewed = { $span ->
     [part] { $who }から ESP は { $took }間届かず
    *[all] その間、{ $who }から ESP は届かず
@@ -453,6 +462,10 @@ cure-came-back = { $other }がクライアントの切断をより早く検出�
 cure-silent-came-back = { cure-came-back }
 cure-source-changed = { $who }の送信元アドレスを 1 つに固定してください（strongSwan: コネクションの `local_addrs`、ほかのインターフェイスには `charon.interfaces_ignore`、`mobike = no`）。IKEv2 でアドレスを変更できるのは、トンネルを開始した側だけです。
 cure-peer-silent = { $who }の側でもキャプチャしてください。原因が経路か{ $who }自身かが分かります。
+cure-silent-rested = { $esp ->
+    [udp] { $who }が NAT キープアライブを 20 秒間隔で送る（RFC 3948）か、同じ間隔で生存確認をするか、NAT の UDP タイムアウトを延ばしてください。
+   *[plain] { $who }がトンネル経由の ping を 20 秒間隔で送るか、UDP カプセル化とキープアライブを使う（strongSwan: `encap = yes`）か、手前のフィルターや NAT の ESP タイムアウトを延ばしてください。
+}{ $who }がスリープしていたのなら、対処は不要です。
 cure-silent-at-rest = { $who }がスリープしたか、電源が切れたか、ネットワークを離れただけなら、対処は不要です。そうでなければ{ $who }の側でもキャプチャしてください。
 cure-silent-renewed = { $who }のログで、キャプチャ開始から { $from }前後に SA の削除や再起動がなかったかを調べ、{ $esp ->
     [udp] NAT キープアライブを 20 秒以下の間隔で送り、
@@ -464,6 +477,7 @@ cure-esp-silent = { $who }の側でもキャプチャしてください。ESP �
     [udp] NAT キープアライブを 20 秒以下の間隔で送ってください。
    *[plain] {""}
 }
+cure-esp-silent-rested = { $other }がトンネル経由の ping を 20 秒間隔で送るか、UDP カプセル化とキープアライブを使う（strongSwan: `encap = yes`）か、{ $who }の手前のフィルターの ESP タイムアウトを延ばしてください。{ $who }に SA が残っているかどうかも調べてください（strongSwan: `swanctl --list-sas`）。
 cure-esp-silent-lost = { $who }からの IKE を通し、ESP を破棄しているものを探してください: { $esp ->
     [udp] NAT マッピングかフィルターです
    *[plain] フィルターか、IP プロトコル 50 を別の経路に転送しているプロバイダーです。ESP を UDP で送る（strongSwan: `encap = yes`）か、誤ったエントリーが消えるまでトンネルを数分止めてください

@@ -97,6 +97,10 @@ plain_data! {
         /// Bytes of the smallest packet that did not pass, where no MTU is so small, or where its sender cut it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub lost_bytes: Option<u64>,
+        /// Seconds for which nothing had passed, no NAT keepalive either, when what was sent next did not arrive: a NAT or a filter may have
+        /// forgotten the flow.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub rested_seconds: Option<f64>,
     }
 
     /// One Quick Mode or CREATE_CHILD_SA that would replace, or first make, an SA; or the lack of one.
@@ -210,6 +214,7 @@ impl Explanation {
             count: None,
             connections: None,
             lost_bytes: None,
+            rested_seconds: None,
         }
     }
 }

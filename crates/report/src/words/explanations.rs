@@ -170,6 +170,7 @@ impl<'a> Explained<'a> {
             .with("count", count)
             .with("bytes", format::count(count))
             .with("lost", format::count(e.lost_bytes.unwrap_or(0)))
+            .with("rested", said(e.rested_seconds.map(format::seconds)))
             .with(
                 "before",
                 said(event.map(|event| format::seconds(event.time.seconds_since(self.time.start)))),

@@ -6,6 +6,7 @@ use crate::words::ends::upload_or_download;
 use crate::words::focus::Focus;
 use crate::words::{clean, format, lost_to};
 use rekeyscope_impact::answer::{LeadingLoss, ToldCost};
+use rekeyscope_impact::explain::ToldQueue;
 use rekeyscope_impact::tell::account::amount_alone;
 use rekeyscope_model::analysis::{Impact, Verdict};
 
@@ -13,9 +14,10 @@ use rekeyscope_model::analysis::{Impact, Verdict};
 pub(super) fn of_cost(focus: &Focus, told: &ToldCost<'_>) -> Answer {
     let headline = told.headline;
     Answer {
-        headline: match told.leads {
-            Some(more) => lost_more(focus, headline, more),
-            None => clean::first_said(focus.t, &headline.sentence, &headline.messages),
+        headline: match (told.leads, told.queue) {
+            (Some(more), _) => lost_more(focus, headline, more),
+            (None, Some(queue)) => waits(focus, headline, &queue),
+            (None, None) => clean::first_said(focus.t, &headline.sentence, &headline.messages),
         },
         why: reasons::why(focus, &told.reasons),
         change: remedy::change(focus, &told.remedy),
@@ -54,6 +56,18 @@ fn lost_more(focus: &Focus, headline: &Impact, more: LeadingLoss<'_>) -> String 
         cost,
         bound
     )
+}
+
+/// The sentence where packets wait in a queue, and rekeys do no harm.
+fn waits(focus: &Focus, headline: &Impact, queue: &ToldQueue) -> String {
+    let t = focus.t;
+    let direction = upload_or_download(t, headline.direction);
+    let delay = format::duration_ms(queue.longest_ms);
+    let rekeys = match headline.verdict {
+        Verdict::NoRekeys => "none",
+        _ => "harmless",
+    };
+    fill!(t, "headline-queue", direction, delay, rekeys)
 }
 
 /// Without a transfer in a tunnel there is no verdict.

@@ -55,15 +55,13 @@ fn one(focus: &Focus, reason: &Reason<'_>) -> String {
             let how = if *reached { "reached" } else { own_from.as_str() };
             fill!(t, "why-at-the-limit", observed, own, how)
         }
-        Reason::Queue(queue) => {
+        Reason::Queue(queue) | Reason::Waits(queue) => {
             let (at, who) = queue_at(focus, queue);
-            fill!(
-                t,
-                "why-queue",
-                at,
-                who,
-                delay = format::duration_ms(queue.longest_ms)
-            )
+            let id = match reason {
+                Reason::Waits(_) => "why-waits",
+                _ => "why-queue",
+            };
+            fill!(t, id, at, who, delay = format::duration_ms(queue.longest_ms))
         }
         Reason::Rekeys(shared, of) => {
             let why = Explained::new(focus, shared.time.clone()).why();
