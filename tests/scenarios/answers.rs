@@ -1,7 +1,7 @@
 //! First lines about what is no rekey: a capture in which it is planted, and where it matters one that looks like it.
 
 use super::played_by_name;
-use super::steps::{AFTER, BEFORE, GENEROUS, rekey_in_silence};
+use super::steps::{AFTER, BEFORE, GENEROUS, rekey_in_silence, resend_lost};
 use crate::support::{analyze_with, analyze_world};
 use rekeyscope_keylog::KeyMaterial;
 use rekeyscope_model::analysis::{Analysis, AnswerLines, EventKind};
@@ -496,6 +496,55 @@ fn esp_that_does_not_come_back_after_a_rest() {
     assert!(after_rest.change.contains("UDP encapsulation"), "{after_rest:?}");
     assert!(at_once.headline.starts_with("ESP of the client"), "{at_once:?}");
     assert!(!at_once.why.contains("Nobody had sent"), "{at_once:?}");
+}
+
+/// ```text
+/// client ──▶ server  a renewal; meanwhile data stops, and comes back on the old SA; then it stops again until the answer comes
+/// ```
+/// The old SA stood when its data stopped the first time, so that other packets were lost with the requests.
+#[test]
+fn requests_that_are_lost_with_data() {
+    let answer = |data_too: bool| {
+        with_keys(move |w| {
+            w.steady(BEFORE);
+            let mut qm = w.begin(true);
+            w.message(&mut qm);
+            w.steady(500);
+            if data_too {
+                w.go_deaf(5);
+                w.repeat_oldest(&[1_000, 2_000, 4_000]);
+                w.repeat(&qm, 0);
+                resend_lost(w, 5);
+                w.steady(500);
+            }
+            w.go_deaf(5);
+            for wait in [1_000, 2_000, 4_000, 8_000] {
+                w.repeat_oldest(&[wait]);
+                w.repeat(&qm, 0);
+            }
+            for _ in 0..2 {
+                w.message(&mut qm);
+                w.wait(20);
+            }
+            w.switch_up(&qm);
+            w.switch_down(&qm);
+            resend_lost(w, 5);
+            w.steady(AFTER);
+        })
+    };
+    let [both, alone] = [true, false].map(answer);
+    for lines in [&both, &alone] {
+        assert!(
+            lines.headline.starts_with("The renewal got no answer for "),
+            "{lines:?}"
+        );
+    }
+    assert!(
+        both.why.contains("lost other packets with these requests"),
+        "{both:?}"
+    );
+    assert!(both.change.contains("priority"), "{both:?}");
+    assert!(!alone.why.contains("other packets"), "{alone:?}");
 }
 
 /// ```text

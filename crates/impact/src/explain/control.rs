@@ -358,7 +358,15 @@ pub(super) fn not_answered_by_the_silent(view: &OutageView<'_>, explanation: &Ex
     let was_gone = event.is_some_and(asked_in_it)
         && began_anew(view).is_some_and(|lost| lost.by == explanation.by && !no_restart(view, &lost));
     let all_silent = !view.outage.of_rekey && view.is_silent(explanation.by);
-    !waited_before && (all_silent || was_gone)
+    !waited_before && (all_silent || was_gone) || event.is_some_and(|asked| goes_on_before(view, asked))
+}
+
+/// The SA that had carried the data carries it again before the request is answered: what had stopped it was something else.
+fn goes_on_before(view: &OutageView<'_>, asked: &Event) -> bool {
+    let outage = view.outage;
+    let on_its_sa = !outage.open && outage.sa.is_some() && outage.back_on == outage.sa;
+    let answered = asked.until.filter(|_| asked.kind == EventKind::AnsweredLate);
+    on_its_sa && answered.is_some_and(|answered| outage.to < answered)
 }
 
 pub(super) fn peer_restarted(view: &OutageView<'_>) -> Option<Explanation> {

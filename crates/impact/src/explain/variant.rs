@@ -6,8 +6,9 @@ use crate::explain::remarks::{is_left_behind, refuses_child};
 use crate::explain::view::DELETE_OF_A_REKEY;
 use rekeyscope_model::analysis::{
     Analysis, Certainty, Event, EventKind, Exchange, ExchangeKind, Explanation, ExplanationCause as Cause,
-    Mode, Tunnel,
+    Mode, OutageEnd, Tunnel,
 };
+use rekeyscope_model::chance::LEAST_NOT_BY_CHANCE;
 
 /// The name that stands for that of the cause in the messages `outage-…`, `explains-…` and `cure-…`, where the row has words of its own for what is
 /// known; a kind of message without such words keeps those of the cause.
@@ -50,6 +51,9 @@ pub fn variant(analysis: &Analysis, time: &ExplainedTime<'_>) -> Option<&'static
         Cause::L2tpClosed if shows(EventKind::EchoUnanswered) => Some("l2tp-unanswered"),
         Cause::NewSaLost => exchange.and_then(|made| of_new_sa(analysis, made, explanation)),
         Cause::DeletedEarly if exchange.is_some() => Some("dropped-early"),
+        Cause::AnsweredLate if event.is_some_and(|asked| loses_data_too(analysis, asked)) => {
+            Some("answered-late-lossy")
+        }
         Cause::Unanswered if explanation.seconds.is_some() => Some("unanswered-given-up"),
         Cause::GivenUp if exchange.is_none() => Some("given-up-away"),
         Cause::GivenUpTooSoon if !is(EventKind::ChecksAnsweredLate) => Some("given-up-alive"),
@@ -206,6 +210,18 @@ pub fn is_at_rest(explanation: &Explanation) -> bool {
 /// Tells whether an exchange ended a time that had lasted for longer than a receiver keeps an SA that it deleted.
 fn ended_with(exchange: &Exchange, time: &ExplainedTime<'_>) -> bool {
     exchange.first_time.nanos_since(time.start) > DELETE_OF_A_REKEY
+}
+
+/// Tells whether data on an SA that stands stopped, too, while a request waited for its answer.
+fn loses_data_too(analysis: &Analysis, asked: &Event) -> bool {
+    analysis.outages.iter().any(|outage| {
+        Some(outage.tunnel) == asked.tunnel
+            && outage.ended_by == OutageEnd::OldSa
+            && outage.swallowed >= LEAST_NOT_BY_CHANCE
+            && outage.start >= asked.time
+            && outage.end.is_some()
+            && outage.end <= asked.until
+    })
 }
 
 /// Tells whether a renewal ended the silence: its exchange, or another SA where no IKE was captured.

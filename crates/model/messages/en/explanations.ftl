@@ -230,6 +230,7 @@ explains-unanswered = { $count ->
 } for a new SA got no answer, while other packets of { $who } came.
 explains-unanswered-given-up = { explains-unanswered } { $took } after the first one { $other } fell silent: it had given up, and its SAs with it.
 explains-answered-late = a request for a new SA was sent { $count } times before an answer of { $who } came, after { $took }.
+explains-answered-late-lossy = { explains-answered-late } Data stopped meanwhile on the old SA as well, which still stood: the path lost other packets with these requests.
 explains-ike-fragments = of a large IKE message only some fragments came, so it could not be answered.
 explains-answer-lost = a message of the renewal was sent again although its answer is in this capture: that answer did not reach the sender in time.
 explains-collision = each side asked for a new SA before the other had answered, and they did not keep the same one.
@@ -468,6 +469,7 @@ cure-unanswered = see in the log of { $who } whether these requests came: it may
 }. If large messages alone are lost, use IKE fragmentation or a group with smaller keys (an elliptic curve).
 cure-answer-lost = find what loses IKE messages between the ends (a full queue, a filter, NAT), and raise the lifetime of the SAs, so that fewer renewals can be hit. If large messages alone are lost, use IKE fragmentation or a group with smaller keys (an elliptic curve).
 cure-answered-late = find what loses IKE messages between the ends (a full queue, a filter, NAT), and start renewals early enough for a repeated request to be answered before the SA ends (strongSwan: `rekey_time` or `rekey_bytes` further below `life_time` or `life_bytes`). If large messages alone are lost, use IKE fragmentation or a group with smaller keys (an elliptic curve).
+cure-answered-late-lossy = find what loses packets of every kind between the ends. If somebody sends more than the narrowest link takes, shape that a little below it (`fq_codel` or `cake`) and give IKE (UDP 500 and 4500) priority; and start renewals early enough for a repeated request to be answered before the SA ends (strongSwan: `rekey_time` further below `life_time`).
 cure-ike-fragments = switch IKE fragmentation on at both ends (strongSwan: `fragmentation = yes`), or use a group with smaller keys (an elliptic curve).
 cure-given-up-away = find why nothing came from { $who } (its line, Wi-Fi, sleep). Let { $other } wait longer before it gives up (strongSwan: `retransmit_tries`, libreswan: `retransmit-timeout`), and { $who } check as well, so that it dials again by itself; until then: reconnect.
 cure-given-up = find what drops checks (INFORMATIONAL, UDP 500 and 4500) or the answers of { $who } to them; a dead peer detection that waits longer (strongSwan: `retransmit_tries`) only hides it. The log of { $who } tells whether it restarted.

@@ -209,6 +209,7 @@ explains-unanswered = 新しい SA の要求{ $count ->
 }に無応答でしたが、その間も{ $who }のほかのパケットは届いていました。
 explains-unanswered-given-up = { explains-unanswered }最初の要求から { $took }後に{ $other }からの通信が途絶えており、要求をあきらめて SA も破棄したと見られます。
 explains-answered-late = 新しい SA の要求が { $count } 回送られ、{ $who }の応答が届くまでに { $took }かかりました。
+explains-answered-late-lossy = { explains-answered-late }その間、まだ有効だった古い SA のデータも止まっており、要求とともにほかのパケットも経路で失われています。
 explains-ike-fragments = 大きな IKE メッセージのフラグメントが一部しか届かなかったため、応答できませんでした。
 explains-answer-lost = 応答はこのキャプチャにあるのに、リキーのメッセージが再送されています。その応答が送信側に間に合っていません。
 explains-collision = 相手の応答より先に両側が新しい SA を要求し、残した SA が一致しませんでした。
@@ -426,6 +427,7 @@ cure-unanswered = 要求が届いたかを{ $who }のログで確認してくだ
 }など）。大きなメッセージが通らない場合は、IKE フラグメンテーションを使うか、鍵サイズの小さい DH グループ（楕円曲線など）にしてください。
 cure-answer-lost = IKE メッセージが両端の間で失われる箇所（あふれたキュー、フィルター、NAT）を探し、SA の寿命を延ばしてリキーの回数を減らしてください。大きなメッセージだけが失われる場合は、IKE フラグメンテーションを使うか、鍵サイズの小さい DH グループ（楕円曲線など）にしてください。
 cure-answered-late = IKE メッセージが両端の間で失われる箇所（あふれたキュー、フィルター、NAT）を探し、再送した要求への応答が SA の寿命に間に合うよう、リキーを早く始めてください（strongSwan: `rekey_time` か `rekey_bytes` を `life_time`、`life_bytes` より十分小さく）。大きなメッセージだけが失われる場合は、IKE フラグメンテーションを使うか、鍵サイズの小さい DH グループ（楕円曲線など）にしてください。
+cure-answered-late-lossy = 両端の間で、種類を問わずパケットが失われる箇所を探してください。ボトルネック回線を超える送信があれば、少し低いレートにシェーピングし（`fq_codel` や `cake`）、IKE（UDP 500 と 4500）を優先してください。また、再送した要求への応答が SA の寿命に間に合うよう、リキーを早く始めてください（strongSwan: `rekey_time` を `life_time` より十分小さく）。
 cure-ike-fragments = 両側で IKE フラグメンテーションを有効にする（strongSwan: `fragmentation = yes`）か、鍵サイズの小さい DH グループ（楕円曲線など）にしてください。
 cure-given-up-away = { $who }からの通信が止まった理由（回線、Wi-Fi、スリープ）を調べてください。{ $other }では DPD のタイムアウトを延ばし（strongSwan: `retransmit_tries`、libreswan: `retransmit-timeout`）、{ $who }からも生存確認を行って自動でつなぎ直すようにしてください。応急処置はつなぎ直しです。
 cure-given-up = 生存確認（INFORMATIONAL、UDP 500 と 4500）か{ $who }の応答が失われる箇所を探してください。DPD のタイムアウトを延ばしても（strongSwan: `retransmit_tries`）、問題が隠れるだけです。再起動したかどうかは{ $who }のログで分かります。
