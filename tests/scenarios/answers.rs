@@ -548,6 +548,37 @@ fn requests_that_are_lost_with_data() {
 }
 
 /// ```text
+/// client ◀── server  pings, answered for 5 s; StopCCN; pings in vain
+///        ◀──         pings of another address inside, all answered
+/// ```
+/// Who dials again may get another address, with which the outage ends; without a new session it is another host.
+#[test]
+fn a_client_that_comes_back_under_another_address_inside() {
+    let answer = |session_ends: bool| {
+        with_keys(move |w| {
+            let ping = |w: &mut World, answered| {
+                w.ping_client(answered);
+                w.wait(1_000);
+            };
+            (0..5).for_each(|_| ping(w, true));
+            if session_ends {
+                w.l2tp_control(false, Some(4));
+            }
+            (0..10).for_each(|_| ping(w, false));
+            w.inner_client = [10, 66, 0, 3];
+            (0..10).for_each(|_| ping(w, true));
+        })
+    };
+    let [redialled, other_host] = [true, false].map(answer);
+    assert!(
+        redialled.headline.starts_with("10.9.0.1 ended the L2TP session"),
+        "{redialled:?}"
+    );
+    assert!(redialled.headline.contains("passed for 11.0 s"), "{redialled:?}");
+    assert!(other_host.headline.contains("since"), "{other_host:?}");
+}
+
+/// ```text
 /// client ──▶ server  pings from the first packet on, which nobody answers; then, in new SAs or in the same ones, all are answered
 /// ```
 /// A host that answers nothing at first may not have been there yet; new SAs show that it was the tunnel.

@@ -108,18 +108,26 @@ const L2TP_ENDS: &[EventKind] = &[
 
 pub(super) fn l2tp_closed(view: &OutageView<'_>) -> Option<Explanation> {
     let ended = view.events(L2TP_ENDS, view.beside_begin()).next()?;
-    let asked = keepalives_in_vain(view, ended);
+    // Nothing may come from the side that they asked, until it sends in a session that is over.
+    let silence = |asked: &Event| {
+        let (from, to) = view.side(asked.by?)?.nothing;
+        (from <= asked.time && asked.until <= Some(to)).then(|| to.seconds_since(from))
+    };
+    let in_silence =
+        || keepalives_in_vain(view, ended, view.begin()).filter(|asked| silence(asked).is_some());
+    let asked = keepalives_in_vain(view, ended, view.outage.from).or_else(in_silence);
     Some(Explanation {
         count: None,
+        seconds: asked.and_then(silence),
         ..by_events(ExplanationCause::L2tpClosed, ended, asked.as_slice())
     })
 }
 
-/// The keepalives of the side that ended the session or the tunnel, none of which the other one answered until then, though data was delivered behind
-/// the first one. A timer that doubles waits behind the last copy once more (RFC 2661 §5.8).
-fn keepalives_in_vain<'a>(view: &OutageView<'a>, ended: &Event) -> Option<&'a Event> {
+/// The keepalives of the side that ended the session or the tunnel, begun by a moment, none of which the other one answered until then. A timer that
+/// doubles waits behind the last copy once more (RFC 2661 §5.8).
+fn keepalives_in_vain<'a>(view: &OutageView<'a>, ended: &Event, by: Timestamp) -> Option<&'a Event> {
     let passes = ended.time <= view.begin().plus_nanos(view.near());
-    let mut asked = view.events(&[EventKind::EchoUnanswered], ..=view.outage.from);
+    let mut asked = view.events(&[EventKind::EchoUnanswered], ..=by);
     asked.find(|asked| {
         passes && asked.by != ended.by && asked.successor != Some(true) && waits_no_longer(asked, ended.time)
     })
@@ -498,7 +506,7 @@ fn renewed_just_before<'a>(view: &OutageView<'a>, delete: &Event) -> Option<&'a 
 fn of_delete(view: &OutageView<'_>, cause: ExplanationCause, delete: &Event) -> Explanation {
     let mut gone = view.events(&[EventKind::OtherTunnel], delete.time..=view.outage.to);
     let replaced = gone.find(|gone| gone.until.is_none());
-    let asked = keepalives_in_vain(view, delete);
+    let asked = keepalives_in_vain(view, delete, view.outage.from);
     let beside = renewed_just_before(view, delete).into_iter().chain(replaced);
     let explanation = Explanation {
         evidence: beside.chain(asked).map(|event| event.index).collect(),

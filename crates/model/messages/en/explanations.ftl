@@ -100,6 +100,7 @@ outage-too-big = large packets of { $who } { $probably }stopped passing { $at }
 outage-connection-dead = one connection { $probably }got no answer any more { $at }
 outage-slow-exchange = a key exchange { $probably }took too long { $at }
 outage-slow-renewal = { outage-slow-exchange }
+outage-l2tp-silent = { $who } ended the L2TP session after a gap { $at }
 outage-l2tp-closed = { $who } { $probably }ended the L2TP session { $at }
 outage-replay-window = { $who } { $probably }dropped late packets { $at }
 outage-unexplained = { $known ->
@@ -379,6 +380,7 @@ explains-slow-exchange = the data waited for the new SA, whose exchange began at
 explains-slow-renewal = { explains-slow-exchange }
 explains-l2tp-closed = a message of L2TP or PPP ended the session inside the tunnel; IPsec went on.
 explains-l2tp-unanswered = { $other } answered none of { $asked } keepalives ({ $notify }) of { $who } from { $first } to { $last }, though its data came; so { $who } ended the session. IPsec went on.
+explains-l2tp-silent = nothing came from { $other } for { $took }, so that it answered none of { $asked } keepalives ({ $notify }) of { $who } from { $first } to { $last } and { $who } ended the session. What { $other } sent in it later was not answered. IPsec went on.
 explains-l2tp-broken-line = { $other } answered none of { $asked } keepalives ({ $notify }) of { $who } from { $first } to { $last }, when nothing came from it. Data passed again when { $who } ended the session, and it did not dial again at once. IPsec went on.
 explains-replay-window = { $count } packets came behind 32 or more later ones and had to be sent again.
 explains-unexplained = { $known ->
@@ -568,6 +570,7 @@ cure-slow-exchange = use a smaller or an elliptic-curve group, or no PFS, and gi
 cure-slow-renewal = { cure-slow-exchange }
 cure-l2tp-closed = look into the L2TP log of { $who }: why it ended the session (idle or session limit, RADIUS, PPP options).
 cure-l2tp-unanswered = at { $who }, switch this keepalive off or let it wait longer (Yamaha: `l2tp keepalive use off`, or more interval and count; pppd: `lcp-echo-failure`), or use a client that answers it.
+cure-l2tp-silent = find out why nothing came from { $other }. Let the keepalive of { $who } wait longer than such gaps (pppd: `lcp-echo-failure`; FortiGate: `lcp-max-echo-fails`), and let { $other } check as well and dial again by itself (xl2tpd: `redial = yes`, pppd: `persist`, `lcp-echo-interval`).
 cure-l2tp-broken-line = let { $who } dial again by itself (xl2tpd: `redial = yes`, pppd: `persist`) and its keepalive wait longer (pppd: `lcp-echo-failure`); find out why nothing came from { $other } before.
 cure-monitored = at { $who }, switch this monitor off, or let it ping, from an address that the tunnel carries, a host behind { $other } that answers (Juniper: `vpn-monitor` with `source-interface`, `destination-ip` and `optimized`; Yamaha: `ipsec ike keepalive use`), or let { $other } answer pings. Dead peer detection of IKE needs none.
 cure-lost-fragments = lower the MTU inside the tunnel (L2TP: that of PPP) or clamp the MSS{ $known ->

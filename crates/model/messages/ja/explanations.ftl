@@ -99,6 +99,7 @@ outage-too-big = { $who }の大きなパケットが{ $at }途絶{ $probably }
 outage-connection-dead = 一つのコネクションだけが{ $at }無応答{ $probably }
 outage-slow-exchange = 鍵交換が{ $at }遅延{ $probably }
 outage-slow-renewal = { outage-slow-exchange }
+outage-l2tp-silent = { $who }が{ $at }途絶の後に L2TP のセッションを切断{ $probably }
 outage-l2tp-closed = { $who }が{ $at } L2TP のセッションを切断{ $probably }
 outage-replay-window = { $who }が{ $at }遅れたパケットを破棄{ $probably }
 outage-unexplained = { $from }から { $to }まで{ $known ->
@@ -344,6 +345,7 @@ explains-slow-exchange = データは { $moment }に始まった鍵交換が終�
 explains-slow-renewal = { explains-slow-exchange }
 explains-l2tp-closed = トンネル内の L2TP または PPP のメッセージがセッションを終了しました。IPsec は続いています。
 explains-l2tp-unanswered = { $who }の生存確認（{ $notify }）{ $asked } 回に、{ $other }は { $first }から { $last }まで一度も応答しませんでしたが、そのデータは届いていました。そこで{ $who }がセッションを終了しました。IPsec は続いています。
+explains-l2tp-silent = { $other }から { $took }何も来ず、{ $who }の生存確認（{ $notify }）{ $asked } 回に { $first }から { $last }まで応答がなかったため、{ $who }がセッションを終了しました。その後{ $other }がそのセッションで送ったものには応答がありません。IPsec は続いています。
 explains-l2tp-broken-line = { $first } から { $last } まで{ $other }からは何も来ず、{ $who }のキープアライブ（{ $notify }）{ $asked } 回に応答がありませんでした。{ $who }がセッションを終えた時にはデータがまた流れており、すぐに再ダイヤルはしませんでした。IPsec は続いています。
 explains-replay-window = パケット { $count } 個が、後続の 32 個以上に追い越されて到着し、再送されました。
 explains-unexplained = { $known ->
@@ -526,6 +528,7 @@ cure-slow-exchange = 鍵計算（DH）の軽い DH グループ（楕円曲線�
 cure-slow-renewal = { cure-slow-exchange }
 cure-l2tp-closed = { $who }の L2TP のログで切断の理由（アイドルタイマー、セッション時間の制限、RADIUS、PPP のオプション）を調べてください。
 cure-l2tp-unanswered = { $who }でこの生存確認を止めるか、間隔と回数を増やしてください（ヤマハ: `l2tp keepalive use off`、pppd: `lcp-echo-failure`）。応答するクライアントに替えても直ります。
+cure-l2tp-silent = { $other }から何も来なかった理由を調べてください。{ $who }の生存確認は、その程度の途切れより長く待つように（pppd: `lcp-echo-failure`、FortiGate: `lcp-max-echo-fails`）、{ $other }も生存確認を行って自動で再ダイヤルするようにしてください（xl2tpd: `redial = yes`、pppd: `persist`、`lcp-echo-interval`）。
 cure-l2tp-broken-line = { $who }が自動で再ダイヤルする（xl2tpd: `redial = yes`、pppd: `persist`）ようにし、キープアライブの待ち時間を延ばしてください（pppd: `lcp-echo-failure`）。その前に{ $other }から何も来なかった理由も調べてください。
 cure-monitored = { $who }でこの監視を止めるか、宛先を{ $other }の内側で応答するホスト、送信元をトンネルが運ぶアドレスにしてください（Juniper: `vpn-monitor` の `source-interface`、`destination-ip`、`optimized`、ヤマハ: `ipsec ike keepalive use`）。{ $other }が ping に応答するようにしても直ります。IKE の DPD なら ping は不要です。
 cure-lost-fragments = トンネル内の MTU（L2TP では PPP の MTU）を下げるか、MSS を{ $known ->

@@ -57,8 +57,8 @@ pub(super) struct PairDelivery {
     pub(super) tunnel: u32,
     pub(super) direction: Direction,
     pub(super) delivered: Option<Delivered>,
-    /// Time at which the first data was sent that was delivered.
-    pub(super) first_delivered: Option<Timestamp>,
+    /// The first data that was delivered.
+    pub(super) first_delivered: Option<Delivered>,
     arrivals: Arrivals,
     before: Before,
     /// The receiver answered a probe of its closed window since the last delivery.
@@ -138,16 +138,19 @@ impl PairDelivery {
         self.sizes.0
     }
 
-    /// Time at which the first packet was sent of which something shows that it arrived.
-    pub(super) fn first_reached(&self) -> Option<Timestamp> {
-        let echo = self.echoes.first_answered(Timestamp(i64::MIN));
-        self.first_delivered.into_iter().chain(echo).min()
+    /// The first packet of which something shows that it arrived.
+    pub(super) fn first_reached(&self) -> Option<Delivered> {
+        let all = self
+            .first_delivered
+            .into_iter()
+            .chain(self.echoes.first_delivered);
+        all.min_by_key(|first| first.time)
     }
 
     /// Tells whether segments arrived before a stretch and behind it.
     pub(super) fn goes_on(&self, (from, to): (Timestamp, Timestamp)) -> bool {
         let last = self.delivered.is_some_and(|last| last.time >= to);
-        last && self.first_delivered.is_some_and(|first| first <= from)
+        last && self.first_delivered.is_some_and(|first| first.time <= from)
     }
 
     /// The last segment that arrived was full: its sender had more. Whoever sends smaller ones all the time sends a word at a time.
@@ -264,7 +267,7 @@ impl PairDelivery {
     #[cold]
     fn begin(&mut self, at: Delivered) {
         self.delivered = Some(at);
-        self.first_delivered = Some(at.time);
+        self.first_delivered = Some(at);
         let first = self.in_vain.first().filter(|first| *first < at.time);
         if let Some(time) = first {
             // The way was closed when the capture began, or the connection.

@@ -37,7 +37,8 @@ pub(super) struct Echoes {
     waiting: VecDeque<EchoRequest>,
     /// The first of the requests that were not answered and wait no more, because too many came behind them, and all of these.
     overdue: Option<(Delivered, InVain)>,
-    /// The last request that was answered.
+    /// The first request that was answered, and the last one.
+    pub(super) first_delivered: Option<Delivered>,
     delivered: Option<Delivered>,
     /// The last data between the two hosts that was acknowledged.
     data: Option<Delivered>,
@@ -115,6 +116,7 @@ impl Echoes {
             self.answered.pop_front();
         }
         self.answered.push_back((sent.time, now, bytes));
+        self.first_delivered.get_or_insert(sent);
         self.delivered = Some(sent);
         unanswered(from?, sent, in_vain)
     }

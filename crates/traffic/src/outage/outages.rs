@@ -372,7 +372,7 @@ impl Outages {
     pub fn first_delivered(&self, tunnel: u32, direction: Direction) -> Option<Timestamp> {
         let own = self.directions.values();
         let own = own.filter(|own| (own.tunnel, own.direction) == (tunnel, direction));
-        own.filter_map(|own| own.first_delivered).min()
+        own.filter_map(|own| Some(own.first_delivered?.time)).min()
     }
 
     /// The pairs of which one host never answered an echo request of the other one, by the direction of the requests.
@@ -460,7 +460,7 @@ impl Outages {
                     is_own && event.tunnel == Some(own.tunnel as usize)
                 });
                 !candidate.before.unheard
-                    || reached.any(|first| first < candidate.from.time)
+                    || reached.any(|first| first.time < candidate.from.time)
                     || silent.any(|event| {
                         event.time <= candidate.from.time && event.until >= Some(candidate.to.time)
                     })
@@ -494,6 +494,14 @@ impl Outages {
             all.extend(of_all);
             all.extend(large);
             all.extend(unseen(own));
+        }
+        for own in all.iter_mut().filter(|own| own.facts.undelivered.open) {
+            if let Some(back) = self.goes_on_elsewhere(own, &addresses, events) {
+                own.to = back.time;
+                own.facts.undelivered.open = false;
+                own.facts.frames.1 = Some(back.frame);
+                own.facts.spis.1 = spi(back);
+            }
         }
         let unread = self.unread.values();
         for (tunnel, (direction, silences)) in
@@ -537,6 +545,40 @@ impl Outages {
         }
         all.sort_by_key(|interval| (interval.from, interval.facts.pair, interval.facts.direction));
         all
+    }
+
+    /// The first packet that was delivered to or from another address, in place of one end of an open stretch, behind a new session: who dials again may get
+    /// another address inside.
+    fn goes_on_elsewhere(
+        &self,
+        open: &Interval,
+        addresses: &HashMap<PairId, (u32, IpAddr, IpAddr)>,
+        events: &[Event],
+    ) -> Option<Delivered> {
+        let facts = &open.facts;
+        let (tunnel, a, b) = *addresses.get(&facts.pair)?;
+        let began =
+            |event: &&Event| begins_session(event.kind) && concerns(event, tunnel) && event.time > open.from;
+        let since = events.iter().find(began)?.time;
+        let own = self.directions.values();
+        let pairs = own.filter(|own| own.tunnel == tunnel && own.direction == facts.direction);
+        let reached = Vec::from_iter(pairs.filter_map(|own| {
+            let (_, one, other) = *addresses.get(&own.pair)?;
+            Some(([one, other], own.first_reached()?))
+        }));
+        let replaced = |gone: usize| {
+            let kept = [a, b][1 - gone];
+            let known = |host: IpAddr| {
+                reached
+                    .iter()
+                    .any(|(ends, first)| ends[gone] == host && first.time <= since)
+            };
+            let new = reached
+                .iter()
+                .filter(|(ends, first)| ends[1 - gone] == kept && first.time > since && !known(ends[gone]));
+            new.map(|(_, first)| *first).min_by_key(|first| first.time)
+        };
+        replaced(0).or_else(|| replaced(1))
     }
 
     /// The part of a stretch in which every packet of its tunnel could be read, and whether it is cut there; `None` where it is too short.
@@ -727,6 +769,14 @@ fn leaves_none(kind: EventKind) -> bool {
             | EventKind::StopCcn
             | EventKind::CallDisconnected
             | EventKind::LcpTerminated
+    )
+}
+
+/// The kinds behind which a client may have another address inside (RFC 7296 §2.19; IPCP, RFC 1332 §3.3).
+fn begins_session(kind: EventKind) -> bool {
+    matches!(
+        kind,
+        EventKind::NewIkeSa | EventKind::StopCcn | EventKind::CallDisconnected | EventKind::LcpTerminated
     )
 }
 
