@@ -22,7 +22,10 @@ local function esp(fields)
   end
   return one
 end
-check.equal(rows.from(esp()).auth, "HMAC-SHA-1-96 [RFC2404]", "a good row")
+local function has(row, name)
+  return row ~= nil and string.find(row.keys, name, 1, true) ~= nil
+end
+check.truth(has(rows.from(esp()), "HMAC-SHA-1-96 [RFC2404]"), "a good row")
 for what, fields in pairs({
   ["short key"] = { enc_key = "00" }, ["unknown cipher"] = { enc = "AES" }, ["bad hex"] = { enc_key = string.rep("g", 32) },
   ["unknown authentication"] = { auth = "HMAC" }, ["long SPI"] = { spi = "123456789" }, ["quote"] = { src = '","' },
@@ -34,15 +37,15 @@ end
 local chacha = { enc = "ChaCha20-Poly1305", enc_key = string.rep("0", 72), auth = "none", auth_key = "" }
 check.equal(rows.from(esp(chacha), false), nil, "ChaCha20 before 4.6")
 check.truth(rows.from(esp(chacha), true), "ChaCha20 from 4.6 on")
-check.equal(rows.from(esp({ auth = "AES-XCBC-96", auth_key = string.rep("0", 32) })).auth,
-  "ANY 96 bit authentication [no checking]", "an ICV that Wireshark cannot check is skipped")
+check.truth(has(rows.from(esp({ auth = "AES-XCBC-96", auth_key = string.rep("0", 32) })),
+  "ANY 96 bit authentication [no checking]"), "an ICV that Wireshark cannot check is skipped")
 local open = esp()
 open.enc, open.auth = nil, nil
-check.equal(rows.from(open).enc, "AES-CBC [RFC3602]", "key lengths decide where the log names nothing")
+check.truth(has(rows.from(open), "AES-CBC [RFC3602]"), "key lengths decide where the log names nothing")
 open.enc_key = string.rep("0", 48)
 check.truth(string.find(select(2, rows.from(open)), "does not say"), "24 bytes are AES or 3DES: not guessed")
 open.enc_key, open.auth_key = string.rep("0", 40), ""
-check.equal(rows.from(open).enc, "AES-GCM with 16 octet ICV [RFC4106]", "20 bytes alone are AES-GCM")
+check.truth(has(rows.from(open), "AES-GCM with 16 octet ICV [RFC4106]"), "20 bytes alone are AES-GCM")
 check.equal(transforms.keymat_split(string.rep("0", 72)), 32, "KEYMAT of AES-128 and HMAC-SHA1")
 check.equal(transforms.keymat_split(string.rep("0", 70)), nil, "no transforms have 35 bytes")
 local plan = rows.esp({ esp({ src = "10.9.0.1", dst = "192.168.77.2" }), esp({ src = "1.2.3.4", dst = "4.3.2.1" }) }, {})

@@ -51,7 +51,7 @@ local plausible_lengths = {}
 local function is_plausible(enc, auth)
   local lengths = #enc * labels.MAX_DIGITS + #auth
   if plausible_lengths[lengths] == nil then
-    plausible_lengths[lengths] = #transforms.plausible(nil, enc, nil, auth) > 0
+    plausible_lengths[lengths] = #transforms.plausible(enc, auth) > 0
   end
   return plausible_lengths[lengths]
 end

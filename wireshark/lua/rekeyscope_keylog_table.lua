@@ -70,7 +70,7 @@ local function key_of(text)
 end
 
 -- nil for "any", in whole or per octet; false when it is no address of that family.
-local function address_of(text, family)
+function table_format.address(text, family)
   if text == "*" then
     return nil
   elseif family == "IPv6" then
@@ -88,7 +88,7 @@ local function sa_of(values)
   if values[1] ~= "IPv4" and values[1] ~= "IPv6" then
     return nil, "malformed esp_sa row: the protocol is neither IPv4 nor IPv6"
   end
-  local src, dst = address_of(values[2], values[1]), address_of(values[3], values[1])
+  local src, dst = table_format.address(values[2], values[1]), table_format.address(values[3], values[1])
   local spi, enc = spi_of(values[4]), transforms.encryption(values[5])
   if src == false or dst == false then
     return nil, "malformed esp_sa row: an address is not one of its family"

@@ -10,7 +10,7 @@ local rows = {}
 -- Wireshark looks an SA up by walking all rows for every packet (1.2 µs each): above this many it is felt.
 rows.MANY = 100
 
--- Rows carry Wireshark's names: { ip, src, dst, spi, enc, enc_key, auth, auth_key }.
+-- A row is { ip, src, dst, spi, keys }: the last is its four columns of transforms and keys, by Wireshark's names.
 
 local UNCHECKED = "ANY %d bit authentication [no checking]"
 
@@ -19,13 +19,13 @@ local UNCHECKED = "ANY %d bit authentication [no checking]"
 local function names_of(entry)
   local enc, auth = entry.enc, entry.auth
   if not enc then
-    local possible = transforms.plausible(nil, entry.enc_key, auth, entry.auth_key)
+    local possible = transforms.plausible(entry.enc_key, entry.auth_key)
     if #possible == 0 then
       return nil, "no transform takes keys of these lengths"
     elseif #possible > 1 and possible[2][1] ~= possible[1][1] then
       return nil, "the log does not say whether its key is for " .. possible[1][1] .. " or " .. possible[2][1]
     end
-    enc, auth = possible[1][1], auth or possible[1][2]
+    enc, auth = possible[1][1], possible[1][2]
   end
   local enc_name = transforms.wireshark_encryption(enc)
   if not enc_name then
@@ -43,17 +43,8 @@ local function names_of(entry)
   return enc_name, auth_name, entry.auth_key
 end
 
-local function address_fits(address, ip)
-  if address == "*" then
-    return true
-  elseif ip == "IPv6" then
-    return string.find(address, "^[%x:%.]+$") ~= nil and string.find(address, ":", 1, true) ~= nil
-  end
-  return string.find(address, "^%d+%.%d+%.%d+%.%d+$") ~= nil
-end
-
--- nil when the entry may go to Wireshark, else why not. `accepts_chacha` is true from Wireshark 4.6 on.
-local function defect(entry, accepts_chacha)
+-- Returns nil when the entry may go to Wireshark, else why not.
+local function defect(entry, ip, accepts_chacha)
   if entry.enc == "ChaCha20-Poly1305" and not accepts_chacha then
     return "ChaCha20-Poly1305 needs Wireshark 4.6"
   elseif entry.enc and not transforms.fits_encryption(entry.enc, entry.enc_key) then
@@ -64,8 +55,11 @@ local function defect(entry, accepts_chacha)
     return "a key is not hexadecimal"
   elseif entry.spi ~= "*" and not string.find(entry.spi, "^%x%x%x%x%x%x%x%x$") then
     return "the SPI is not 8 hexadecimal digits"
-  elseif not address_fits(entry.src or "*", entry.ip) or not address_fits(entry.dst or "*", entry.ip) then
-    return "an address is not one that Wireshark's table accepts"
+  end
+  for _, address in pairs({ entry.src, entry.dst }) do
+    if table_format.address(address, ip) ~= address then
+      return "an address is not one that Wireshark's table accepts"
+    end
   end
   return nil
 end
@@ -74,35 +68,15 @@ local function prefixed(digits)
   return digits == "" and "" or "0x" .. digits
 end
 
-local function quoted_row(ip, src, dst, entry)
-  return '"' .. table.concat({
-    ip, src, dst, entry.spi == "*" and "*" or "0x" .. entry.spi, entry.enc, prefixed(entry.enc_key), entry.auth,
-    prefixed(entry.auth_key),
-  }, '","') .. '"'
+local function quoted(ip, src, dst, row)
+  return '"' .. table.concat({ ip, src, dst, row.spi == "*" and "*" or "0x" .. row.spi, row.keys }, '","') .. '"'
 end
 
-local function family(entry)
-  if entry.ip == "IPv4" or entry.ip == "IPv6" then
-    return entry.ip
-  end
-  local address = entry.dst or entry.src
-  if not address or address == "*" then
-    return nil
-  end
-  return string.find(address, ":", 1, true) and "IPv6" or "IPv4"
-end
-
-local function key_of(entry)
-  return entry.enc .. "\0" .. entry.enc_key .. "\0" .. entry.auth .. "\0" .. entry.auth_key
-end
-
--- An entry as a row, or nil and a reason.
+-- An entry as a row, or nil and a reason. `accepts_chacha` is true from Wireshark 4.6 on.
 function rows.from(entry, accepts_chacha)
-  local row = {
-    ip = family(entry), src = entry.src, dst = entry.dst, spi = entry.spi, enc = entry.enc, enc_key = entry.enc_key,
-    auth = entry.auth, auth_key = entry.auth_key,
-  }
-  local reason = defect(row, accepts_chacha)
+  local address = entry.dst or entry.src
+  local ip = entry.ip or address and (string.find(address, ":", 1, true) and "IPv6" or "IPv4")
+  local reason = defect(entry, ip, accepts_chacha)
   if reason then
     return nil, reason
   end
@@ -110,8 +84,8 @@ function rows.from(entry, accepts_chacha)
   if not enc then
     return nil, auth
   end
-  row.enc, row.auth, row.auth_key = enc, auth, auth_key
-  return row
+  local keys = table.concat({ enc, prefixed(entry.enc_key), auth, prefixed(auth_key) }, '","')
+  return { ip = ip, src = entry.src, dst = entry.dst, spi = entry.spi, keys = keys }
 end
 
 -- Rows by SPI in the order they came; the reasons of entries that give none go to `rejected`.
@@ -125,9 +99,9 @@ local function grouped(entries, accepts_chacha, rejected)
       else
         local group = groups[entry.spi]
         if not group then
-          group = {}
-          groups[entry.spi] = group
           order[#order + 1] = entry.spi
+          group = { place = #order }
+          groups[entry.spi] = group
         end
         group[#group + 1] = row
       end
@@ -155,22 +129,20 @@ end
 -- The rows of one SPI. The log's addresses may not be the capture's (NAT), so they are written only where the
 -- SPI alone does not say which key is meant.
 local function rows_of_spi(list, known, group, where)
-  local first, one_key = group[1], true
-  for _, entry in ipairs(group) do
-    one_key = one_key and key_of(entry) == key_of(first)
+  local first, one_key, ip = group[1], true, where and where.ip
+  for _, row in ipairs(group) do
+    one_key = one_key and row.keys == first.keys
   end
   if first.spi == "*" or not one_key then
-    for _, entry in ipairs(group) do
-      local ip = entry.ip or (where and where.ip) or "IPv4"
-      add(list, known, quoted_row(ip, entry.src or "*", entry.dst or "*", entry))
+    for _, row in ipairs(group) do
+      add(list, known, quoted(row.ip or ip or "IPv4", row.src or "*", row.dst or "*", row))
     end
     return
   end
-  local ip = where and where.ip or first.ip
-  add(list, known, quoted_row(ip or "IPv4", "*", "*", first))
-  if not ip then
-    -- Neither the log nor a capture says which IP it is.
-    add(list, known, quoted_row("IPv6", "*", "*", first))
+  ip = ip or first.ip
+  -- Both where neither the log nor a capture says which IP it is.
+  for _, one in ipairs(ip and { ip } or { "IPv4", "IPv6" }) do
+    add(list, known, quoted(one, "*", "*", first))
   end
 end
 
@@ -183,16 +155,9 @@ function rows.esp(entries, options)
   local order, groups = grouped(entries, options.accepts_chacha, rejected)
   local seen = options.seen
   if seen then
-    local rank = {}
-    for index, spi in ipairs(order) do
-      rank[spi] = index
-    end
     table.sort(order, function(a, b)
       local in_a, in_b = seen[a] and seen[a].packets or 0, seen[b] and seen[b].packets or 0
-      if in_a ~= in_b then
-        return in_a > in_b
-      end
-      return rank[a] < rank[b]
+      return in_a > in_b or in_a == in_b and groups[a].place < groups[b].place
     end)
   end
   for _, spi in ipairs(order) do
@@ -218,14 +183,6 @@ local function cipher_digits(entries)
   return AES_128
 end
 
--- Ka, where SKEYID_e is at least as long, is its beginning (RFC 2409 appendix B); a longer one has to be derived.
-local function ka_of(entry, digits)
-  if entry.kind == "secret" and entry.name == "skeyid_e" and entry.cookie and #entry.key >= digits then
-    return string.sub(entry.key, 1, digits)
-  end
-  return nil
-end
-
 -- ikev1_decryption_table rows: unquoted, no 0x. The key must be one of the ciphers' lengths. Returns { rows, rejected,
 -- opened } (opened: rows whose key is the beginning of SKEYID_e).
 function rows.ike1(entries, options)
@@ -243,11 +200,11 @@ function rows.ike1(entries, options)
   end
   local digits = cipher_digits(entries)
   for _, entry in ipairs(entries) do
-    local ka = ka_of(entry, digits)
-    if ka and not printed[entry.cookie] then
+    if entry.name == "skeyid_e" and entry.cookie and #entry.key >= digits and not printed[entry.cookie] then
       printed[entry.cookie] = true
       opened = opened + 1
-      add(list, known, entry.cookie .. "," .. ka)
+      -- Ka, where SKEYID_e is at least as long, is its beginning (RFC 2409 appendix B); a longer one has to be derived.
+      add(list, known, entry.cookie .. "," .. string.sub(entry.key, 1, digits))
     end
   end
   return { rows = list, rejected = rejected, opened = opened }
