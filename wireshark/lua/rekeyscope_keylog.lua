@@ -28,10 +28,6 @@ keylog.MAX_ENTRIES = 20000
 keylog.MAX_PROBLEMS = 1000
 keylog.MAX_LINE = 16384
 
-local function new_result()
-  return { entries = {}, problems = {}, formats = {}, unsupported = {}, left_out = 0 }
-end
-
 local function note(list, name)
   for _, known in ipairs(list) do
     if known == name then
@@ -52,12 +48,9 @@ local function place(entry)
 end
 
 -- Adds an entry unless the file has said the same before. A second key for one SA is kept beside the first.
-local function add_esp(result, entry)
-  local known = result.by_spi[entry.spi]
-  if not known then
-    known = {}
-    result.by_spi[entry.spi] = known
-  end
+local function add_esp(parser, entry)
+  local known = parser.by_spi[entry.spi] or {}
+  parser.by_spi[entry.spi] = known
   for _, other in ipairs(known) do
     if place(other) == place(entry) then
       if same_keys(other, entry) then
@@ -68,75 +61,62 @@ local function add_esp(result, entry)
     end
   end
   known[#known + 1] = entry
-  result.entries[#result.entries + 1] = entry
+  parser.entries[#parser.entries + 1] = entry
 end
 
-local function add(result, entry)
-  note(result.formats, entry.format)
-  if #result.entries >= keylog.MAX_ENTRIES then
-    result.left_out = result.left_out + 1
+local function add(parser, entry)
+  note(parser.formats, entry.format)
+  if #parser.entries >= keylog.MAX_ENTRIES then
+    parser.left_out = parser.left_out + 1
   elseif entry.kind == "esp" then
-    add_esp(result, entry)
+    add_esp(parser, entry)
   else
     local id = (entry.cookie or "-") .. "," .. (entry.name or "ka") .. "," .. entry.key
-    if not result.by_cookie[id] then
-      result.by_cookie[id] = true
-      result.entries[#result.entries + 1] = entry
+    if not parser.by_cookie[id] then
+      parser.by_cookie[id] = true
+      parser.entries[#parser.entries + 1] = entry
     end
   end
 end
 
--- Why an explicit entry is not usable, or nil.
-local function misfit(entry)
-  if entry.kind ~= "esp" or entry.status or not entry.enc then
-    return nil
-  elseif not transforms.fits_encryption(entry.enc, entry.enc_key) then
-    return "the encryption key's length does not fit " .. entry.enc .. ", or that algorithm is not supported"
-  elseif entry.auth and not transforms.fits_integrity(entry.auth, entry.auth_key)
-    and not transforms.is_unusual(entry.auth, entry.auth_key) then
-    return "the authentication key's length does not fit " .. entry.auth .. ", or that algorithm is not supported"
-  end
-  return nil
-end
-
-local function add_problem(result, line_number, reason)
-  if #result.problems < keylog.MAX_PROBLEMS then
-    result.problems[#result.problems + 1] = { line = line_number, reason = reason }
+local function add_problem(parser, line_number, reason)
+  if #parser.problems < keylog.MAX_PROBLEMS then
+    parser.problems[#parser.problems + 1] = { line = line_number, reason = reason }
   else
-    result.left_out = result.left_out + 1
+    parser.left_out = parser.left_out + 1
   end
 end
 
+local MISFIT = "SPI 0x%s: the %s key's length does not fit %s, or that algorithm is not supported"
 local UNUSUAL = "SPI 0x%s: the authentication key's length is unusual; it is used as it is"
 
-local function emitter(result, format)
-  return function(entry, reason, line_number)
-    local why = entry and misfit(entry)
-    if why then
-      entry, reason, line_number = nil, "SPI 0x" .. entry.spi .. ": " .. why, entry.line
-    end
-    if entry then
-      local keyed = entry.kind == "esp" and entry.auth and not entry.status
-      if keyed and transforms.is_unusual(entry.auth, entry.auth_key) then
-        add_problem(result, entry.line, string.format(UNUSUAL, entry.spi))
-      end
-      add(result, entry)
-      return
-    end
-    note(result.formats, format)
-    add_problem(result, line_number, reason)
+-- Takes what a line of a format gives: an entry, or nil and the reason.
+local function emit(parser, format, line_number, entry, reason)
+  local enc, auth = entry and entry.enc, entry and entry.auth
+  if enc and not transforms.fits_encryption(enc, entry.enc_key) then
+    entry, reason = nil, string.format(MISFIT, entry.spi, "encryption", enc)
+  elseif auth and transforms.is_unusual(auth, entry.auth_key) then
+    add_problem(parser, line_number, string.format(UNUSUAL, entry.spi))
+  elseif auth and not transforms.fits_integrity(auth, entry.auth_key) then
+    entry, reason = nil, string.format(MISFIT, entry.spi, "authentication", auth)
+  end
+  if entry then
+    entry.line = line_number
+    add(parser, entry)
+  else
+    note(parser.formats, format)
+    add_problem(parser, line_number, reason)
   end
 end
 
 local function new_parser()
-  local result = new_result()
-  result.by_spi, result.by_cookie = {}, {}
-  return {
-    result = result,
-    table_emit = emitter(result, "table"),
-    xfrm_emit = emitter(result, "xfrm"),
-    nvr = nvr.new(emitter(result, "nvr")),
+  local parser = {
+    entries = {}, problems = {}, formats = {}, unsupported = {}, left_out = 0, by_spi = {}, by_cookie = {},
   }
+  parser.nvr = nvr.new(function(...)
+    emit(parser, "nvr", ...)
+  end)
+  return parser
 end
 
 local HIDDEN = "the keys are hidden: run `ip xfrm` as root, without `nokeys`"
@@ -149,23 +129,13 @@ local function end_xfrm(parser)
   end
   local entry, reason = xfrm.entry(block)
   local line = block.key_line or block.line
-  if entry then
-    entry.line = line
-    if entry.status and not parser.told_hidden then
-      parser.told_hidden = true
-      parser.xfrm_emit(nil, HIDDEN, line)
-    end
-    parser.xfrm_emit(entry)
-  elseif reason then
-    parser.xfrm_emit(nil, reason, line)
+  if entry and entry.status and not parser.told_hidden then
+    parser.told_hidden = true
+    emit(parser, "xfrm", line, nil, HIDDEN)
   end
-end
-
-local function emit_row(parser, line_number, entry, reason)
-  if entry then
-    entry.line = line_number
+  if entry or reason then
+    emit(parser, "xfrm", line, entry, reason)
   end
-  parser.table_emit(entry, reason, line_number)
 end
 
 -- A row that a terminal has wrapped: a quotation mark is open, or columns lack and the next line begins with one.
@@ -184,7 +154,7 @@ local function end_wrapped(parser)
   local row = parser.wrapped
   parser.wrapped = nil
   if row then
-    emit_row(parser, row.line, table_format.esp_row(row.text))
+    emit(parser, "table", row.line, table_format.esp_row(row.text))
   end
 end
 
@@ -210,11 +180,11 @@ local function table_line(parser, line, line_number)
     return false
   end
   if which == "ikev2_decryption_table" then
-    note(parser.result.unsupported, "ikev2")
+    note(parser.unsupported, "ikev2")
   elseif which == "ikev1_decryption_table" then
-    emit_row(parser, line_number, table_format.ikev1_row(line))
+    emit(parser, "table", line_number, table_format.ikev1_row(line))
   elseif is_whole(line) then
-    emit_row(parser, line_number, table_format.esp_row(line))
+    emit(parser, "table", line_number, table_format.esp_row(line))
   else
     parser.wrapped = { text = line, line = line_number }
   end
@@ -282,26 +252,20 @@ local function take(parser, text, start, stop, line_number)
   end
 end
 
-local function end_text(parser)
-  end_wrapped(parser)
-  end_xfrm(parser)
-  nvr.finish(parser.nvr)
-end
-
 local MASKED = "the router masks keys on this connection: run the command on the serial console, or log the keys with"
   .. " `ipsec ike log 1 key-info` and `syslog debug on`"
 
 -- `show ipsec sa gateway N detail`: the SAs whose keys it masks. Others are read as a log is.
 local function masked_keys(parser, text)
-  local emit, found = emitter(parser.result, "show ipsec sa"), false
+  local format, found = "show ipsec sa", false
   for spi in string.gmatch(text, "SPI: (%x%x %x%x %x%x %x%x) *[\r\n]+ *Key: %*%* %*%*") do
-    spi = string.gsub(spi, " ", "")
-    emit({ kind = "esp", format = "show ipsec sa", spi = string.lower(spi), status = "masked" })
+    spi = string.lower(string.gsub(spi, " ", "") .. "")
+    emit(parser, format, nil, { kind = "esp", format = format, spi = spi, status = "masked" })
     found = true
   end
   if found then
     local before = string.sub(text, 1, (string.find(text, "Key: ** **", 1, true)))
-    emit(nil, MASKED, 1 + select(2, string.gsub(before, "\n", "")))
+    emit(parser, format, 1 + select(2, string.gsub(before, "\n", "")), nil, MASKED)
   end
 end
 
@@ -311,7 +275,7 @@ local MAX_REPEATS = 64
 local function read_text(parser, bytes)
   local container = foreign.container(bytes)
   if container then
-    note(parser.result.unsupported, container)
+    note(parser.unsupported, container)
     return
   end
   local decoded = text_of.decoded(bytes)
@@ -322,7 +286,7 @@ local function read_text(parser, bytes)
   parser.no_router = parser.is_mixed and not is_of_router(text)
   masked_keys(parser, text)
   for _, name in ipairs(names) do
-    note(parser.result.unsupported, name)
+    note(parser.unsupported, name)
   end
   text = outer.unwrapped(text)
   local starts, stops, numbers = text_of.places(text, keylog.MAX_LINE)
@@ -333,16 +297,18 @@ local function read_text(parser, bytes)
   local has_repeats, previous = string.find(text, "same message repeated", 1, true), nil
   for index = first, last, step do
     local repeats = has_repeats and string.match(text, "^[^\r\n]-same message repeated (%d%d?%d?) times", starts[index])
+    local at, times = index, 1
     if repeats and previous then
-      for _ = 1, (tonumber(repeats) < MAX_REPEATS) and tonumber(repeats) or MAX_REPEATS do
-        take(parser, text, starts[previous], stops[previous], numbers[index])
-      end
-    else
-      take(parser, text, starts[index], stops[index], numbers[index])
-      previous = index
+      at, times = previous, tonumber(repeats)
     end
+    for _ = 1, times < MAX_REPEATS and times or MAX_REPEATS do
+      take(parser, text, starts[at], stops[at], numbers[index])
+    end
+    previous = at
   end
-  end_text(parser)
+  end_wrapped(parser)
+  end_xfrm(parser)
+  nvr.finish(parser.nvr)
 end
 
 -- Reads the text of a file, or of several. Never raises an error, whatever the bytes are.
@@ -351,17 +317,19 @@ function keylog.parse(texts)
   for _, text in ipairs(type(texts) == "table" and texts or { texts }) do
     read_text(parser, text)
   end
-  local result = parser.result
+  local unsupported = parser.unsupported
   if parser.nvr.derived then
-    note(result.unsupported, "derivation")
+    note(unsupported, "derivation")
   end
-  if #result.entries == 0 and #result.unsupported == 0 and parser.keyless then
-    note(result.unsupported, parser.keyless)
-  elseif #result.formats == 0 and #result.unsupported == 0 and not parser.nvr.seen then
-    result.problems[1] = { line = 0, reason = "the file holds no key in any format known here" }
+  if #parser.entries == 0 and #unsupported == 0 and parser.keyless then
+    note(unsupported, parser.keyless)
+  elseif #parser.formats == 0 and #unsupported == 0 and not parser.nvr.seen then
+    add_problem(parser, 0, "the file holds no key in any format known here")
   end
-  result.by_spi, result.by_cookie = nil, nil
-  return result
+  return {
+    entries = parser.entries, problems = parser.problems, formats = parser.formats, unsupported = unsupported,
+    left_out = parser.left_out,
+  }
 end
 
 return keylog

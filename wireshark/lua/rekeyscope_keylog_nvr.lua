@@ -15,6 +15,8 @@ local FEWEST_KEY_DIGITS = 24
 local FEWEST_SHOWN = 16
 
 local ODD = "the value has an odd number of hex digits: the line was cut; save the log without line length limit"
+local LENGTHS = "the keys after this SPI have lengths that no transform takes: the line was cut or its label means"
+  .. " something else"
 
 function nvr.new(emit)
   return {
@@ -34,12 +36,10 @@ local function end_ike(parser, context)
   for _, name in ipairs(SECRETS) do
     if ike[name] then
       if name == "ka" and ike.icookie then
-        parser.emit({ kind = "ike1", format = "nvr", cookie = ike.icookie, key = ike.ka, line = ike.line })
+        parser.emit(ike.line, { kind = "ike1", format = "nvr", cookie = ike.icookie, key = ike.ka })
       else
         parser.derived = true
-        parser.emit({
-          kind = "secret", format = "nvr", cookie = ike.icookie, name = name, key = ike[name], line = ike.line,
-        })
+        parser.emit(ike.line, { kind = "secret", format = "nvr", cookie = ike.icookie, name = name, key = ike[name] })
       end
     end
   end
@@ -68,11 +68,10 @@ local function end_esp(parser, context)
     return
   end
   if not is_plausible(esp.enc, auth) then
-    parser.emit(nil, "the keys after this SPI have lengths that no transform takes: the line was cut or its label means"
-      .. " something else", esp.line)
+    parser.emit(esp.line, nil, LENGTHS)
     return
   end
-  parser.emit({ kind = "esp", format = "nvr", spi = esp.spi, enc_key = esp.enc, auth_key = auth, line = esp.line })
+  parser.emit(esp.line, { kind = "esp", format = "nvr", spi = esp.spi, enc_key = esp.enc, auth_key = auth })
 end
 
 local function esp_key(parser, context, slot, digits, line_number)
@@ -183,7 +182,7 @@ local function close(parser, context)
   parser.seen = true
   if #open.digits % 2 ~= 0 and open.kind ~= "spi" and open.kind ~= "message" then
     if #open.digits >= FEWEST_KEY_DIGITS then
-      parser.emit(nil, ODD, open.line)
+      parser.emit(open.line, nil, ODD)
       if context.esp.spi and HOLDS_KEY[open.kind] then
         context.esp.cut = true
       end

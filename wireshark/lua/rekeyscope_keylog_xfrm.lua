@@ -26,47 +26,37 @@ function xfrm.header(line)
 end
 
 local function value_of_key(text)
-  local digits = text and string.match(text, "^0[xX](%x+)$")
+  local digits = string.match(text, "^0[xX](%x+)$")
   return digits and #digits % 2 == 0 and string.lower(digits) or nil
 end
 
+-- What a line says by its first word; its next three are the arguments.
 local READ = {}
 
-READ["proto"] = function(block, rest)
-  local proto, spi = string.match(rest, "^(%S+)%s+spi%s+(%S+)")
-  if not spi then
+function READ.proto(block, proto, word, spi)
+  if word ~= "spi" or spi == "" then
     return -- of a policy that was pasted below
   end
-  block.proto = proto
-  local digits = spi and string.match(spi, "^0[xX](%x+)")
-  block.spi = digits and #digits <= 8 and string.rep("0", 8 - #digits) .. string.lower(digits) or nil
+  local digits = string.match(spi, "^0[xX](%x+)") or ""
+  block.proto, block.spi = proto, #digits <= 8 and string.rep("0", 8 - #digits) .. string.lower(digits) or nil
 end
 
-READ["enc"] = function(block, rest)
-  local name, key = string.match(rest, "^(%S+)%s*(%S*)")
-  block.enc = transforms.encryption(tostring(name)) or "unknown: " .. tostring(name)
+function READ.enc(block, name, key)
+  block.enc = transforms.encryption(name) or "unknown: " .. name
   block.enc_key = block.enc == "NULL" and "" or value_of_key(key)
 end
 
-READ["aead"] = function(block, rest)
-  local name, key, bits = string.match(rest, "^(%S+)%s+(%S+)%s*(%d*)")
-  local found = transforms.with_icv_bits(transforms.encryption(tostring(name)), bits)
-  block.enc = found or "unknown: " .. tostring(name)
-  block.enc_key = value_of_key(key)
-  block.auth, block.auth_key = "none", ""
+function READ.aead(block, name, key, bits)
+  block.enc = transforms.with_icv_bits(transforms.encryption(name), bits) or "unknown: " .. name
+  block.enc_key, block.auth, block.auth_key = value_of_key(key), "none", ""
 end
 
-READ["auth-trunc"] = function(block, rest)
-  local name, key, bits = string.match(rest, "^(%S+)%s+(%S+)%s*(%d*)")
-  block.auth = integrity(tostring(name), bits ~= "" and bits or DEFAULT_BITS[name])
-  block.auth_key = value_of_key(key)
-end
-
-READ["auth"] = function(block, rest)
-  local name, key = string.match(rest, "^(%S+)%s*(%S*)")
-  block.auth = integrity(tostring(name), DEFAULT_BITS[tostring(name)])
+function READ.auth(block, name, key, bits)
+  block.auth = integrity(name, bits ~= "" and bits or DEFAULT_BITS[name])
   block.auth_key = block.auth == "none" and "" or value_of_key(key)
 end
+
+READ["auth-trunc"] = READ.auth
 
 -- Begins a block.
 function xfrm.block(src, dst, line_number)
@@ -82,7 +72,8 @@ local function read_detail(block, detail)
     end
     block.hidden = block.hidden or string.find(rest, "hidden", 1, true) ~= nil
     -- `ip -s` says how many bits a key has.
-    read(block, (string.gsub(rest, "%s*%(%d+ ?bits%)", "")))
+    rest = string.gsub(rest, "%s*%(%d+ ?bits%)", "")
+    read(block, string.match(rest, "^(%S*)%s*(%S*)%s*(%w*)"))
   end
 end
 
@@ -142,22 +133,19 @@ function xfrm.entry(block)
   if not block.enc and not block.auth then
     return nil
   end
-  if not block.enc or not block.enc_key then
+  local auth = block.auth or "none"
+  if not block.enc_key then
     return nil, "the block of SPI 0x" .. block.spi .. " has no readable encryption key"
-  end
-  if string.find(block.enc, "^unknown") then
+  elseif string.find(block.enc, "^unknown") then
     return nil, "encryption algorithm " .. block.enc
-  end
-  local auth, auth_key = block.auth or "none", block.auth_key
-  if string.find(auth, "^unknown") then
+  elseif string.find(auth, "^unknown") then
     return nil, "authentication algorithm " .. auth
-  end
-  if block.auth and not auth_key then
+  elseif block.auth and not block.auth_key then
     return nil, "the block of SPI 0x" .. block.spi .. " has no readable authentication key"
   end
   return {
     kind = "esp", format = "xfrm", src = block.src, dst = block.dst, spi = block.spi,
-    enc = block.enc, enc_key = block.enc_key, auth = auth, auth_key = auth_key or "",
+    enc = block.enc, enc_key = block.enc_key, auth = auth, auth_key = block.auth_key or "",
   }
 end
 
