@@ -214,7 +214,7 @@ local function violations(text)
 end
 
 for _, name in ipairs({ "transforms", "keylog", "keylog_nvr", "keylog_table", "keylog_xfrm", "keylog_foreign", "keylog_framing",
-  "keylog_labels", "keylog_outer", "keylog_stamp", "keylog_text", "program", "sa", "attempt", "rows",
+  "keylog_labels", "keylog_outer", "program", "sa", "attempt", "rows",
   "store", "source", "report", "silence" }) do
   local path = root .. "/wireshark/lua/rekeyscope_" .. name .. ".lua"
   if corpus.exists(path) then

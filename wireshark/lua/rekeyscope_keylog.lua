@@ -18,7 +18,6 @@ local foreign = require("rekeyscope_keylog_foreign")
 local framing = require("rekeyscope_keylog_framing")
 local nvr = require("rekeyscope_keylog_nvr")
 local outer = require("rekeyscope_keylog_outer")
-local text_of = require("rekeyscope_keylog_text")
 local transforms = require("rekeyscope_transforms")
 
 local keylog = {}
@@ -278,9 +277,8 @@ local function read_text(parser, bytes)
     note(parser.unsupported, container)
     return
   end
-  local decoded = text_of.decoded(bytes)
-  parser.keyless = parser.keyless or foreign.keyless(decoded)
-  local text = outer.characters(decoded)
+  local text = outer.characters(bytes)
+  parser.keyless = parser.keyless or foreign.keyless(text)
   local names = foreign.formats(text)
   parser.is_mixed = #names > 0
   parser.no_router = parser.is_mixed and not is_of_router(text)
@@ -289,7 +287,7 @@ local function read_text(parser, bytes)
     note(parser.unsupported, name)
   end
   text = outer.unwrapped(text)
-  local starts, stops, numbers = text_of.places(text, keylog.MAX_LINE)
+  local starts, stops, numbers = outer.places(text, keylog.MAX_LINE)
   local first, last, step = 1, #starts, 1
   if outer.is_reversed(text) then
     first, last, step = #starts, 1, -1

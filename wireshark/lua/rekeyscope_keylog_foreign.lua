@@ -85,10 +85,10 @@ end
 -- A text's beginning tells what it is.
 local SAMPLE = 1000000
 
--- Returns the names of the formats in a text.
-function foreign.formats(whole)
+-- Returns the names of a list that a text shows.
+local function shown(list, whole)
   local names, text = {}, string.sub(whole, 1, SAMPLE)
-  for _, known in ipairs(FORMATS) do
+  for _, known in ipairs(list) do
     if shows(text, known[3]) then
       names[#names + 1] = known[1]
     end
@@ -96,14 +96,14 @@ function foreign.formats(whole)
   return names
 end
 
+-- Returns the names of the formats in a text.
+function foreign.formats(text)
+  return shown(FORMATS, text)
+end
+
 -- Returns the name of a text that never holds a key, or nil.
 function foreign.keyless(text)
-  for _, known in ipairs(KEYLESS) do
-    if shows(string.sub(text, 1, SAMPLE), known[3]) then
-      return known[1]
-    end
-  end
-  return nil
+  return shown(KEYLESS, text)[1]
 end
 
 return foreign

@@ -1,5 +1,6 @@
--- Unwraps a key log before any reader sees it: quotation marks of mail, what grep, a pager or a terminal adds,
--- characters of word processors. The program reads what is in JSON, in a journal's export or in a page. Pure.
+-- Unwraps a key log before any reader sees it: UTF-16, quotation marks of mail, what grep, a pager or a terminal adds,
+-- characters of word processors; then finds its lines. The program reads what is in JSON, in a journal's export or in a
+-- page. Pure.
 
 local outer = {}
 
@@ -7,6 +8,34 @@ local outer = {}
 local SAMPLE, SHARE = 400, 3 / 4
 -- Wrappings may stand inside each other: a mail quotes what grep found.
 local MOST_LAYERS = 4
+
+-- Bytes at the start that tell how a file writes its characters.
+local UNITS = 4096
+
+-- Tells whether more than half of the units that hold anything have a NUL byte beside a byte at `low`, as Latin letters
+-- in UTF-16 have. The bytes of a mark at the start of noise are no mark.
+local function holds_latin(bytes, low)
+  local balance = 0
+  for at = 1, (#bytes < UNITS and #bytes or UNITS) - 1, 2 do
+    local letter, other = string.byte(bytes, at + low - 1), string.byte(bytes, at + 2 - low)
+    if letter + other > 0 then
+      balance = balance + (letter > 0 and other == 0 and 1 or -1)
+    end
+  end
+  return balance > 0
+end
+
+-- Every other character than a Latin one becomes a question mark; byte order marks go.
+local function narrowed(bytes, low)
+  local known = setmetatable({}, {
+    __index = function(cache, unit)
+      local letter, other = string.byte(unit, low), string.byte(unit, 3 - low)
+      cache[unit] = other == 0 and string.char(letter) or letter == 255 and other == 254 and "" or "?"
+      return cache[unit]
+    end,
+  })
+  return (string.gsub(string.sub(bytes, 1, #bytes - #bytes % 2), "..", known))
+end
 
 -- Full-width letters, digits and signs have the order of ASCII's.
 local function narrow(lead, trail)
@@ -16,6 +45,8 @@ end
 -- Each row has a literal that shows the need for it, a pattern and its replacement. A line end inside a line becomes a
 -- CR, so that the lines of the file keep their numbers.
 local CHARACTERS = {
+  { "\0", "%z", " " },
+  { "\239\187\191", "\239\187\191", "" },
   { "\194\160", "\194\160", " " },
   { "\227\128\128", "\227\128\128", " " },
   { "\226\128", "\226\128[\128-\138\175]", " " },
@@ -42,30 +73,44 @@ local function block_of(command)
   return command .. "\r"
 end
 
--- Returns the text with plain characters.
+-- Returns the text of a file with plain characters, each a byte.
 function outer.characters(text)
-  if string.find(text, "ip xfrm state ", 1, true) then
-    text = string.gsub(text, "[^\r\n]*ip xfrm state %a+ src [^\r\n]*", block_of)
+  for low = 1, 2 do
+    if holds_latin(text, low) then
+      text = narrowed(text, low)
+      break
+    end
   end
   for _, known in ipairs(CHARACTERS) do
     if string.find(text, known[1], 1, true) then
       text = string.gsub(text, known[2], known[3])
     end
   end
+  if string.find(text, "ip xfrm state ", 1, true) then
+    text = string.gsub(text, "[^\r\n]*ip xfrm state %a+ src [^\r\n]*", block_of)
+  end
   return text
 end
 
--- Tells whether most of the first lines that hold anything begin with a pattern.
-local function is_usual(text, pattern)
-  local matching, seen = 0, 0
+-- The first lines that hold anything.
+local function sample(text)
+  local lines = {}
   for line in string.gmatch(text, "[^\r\n]*%S[^\r\n]*") do
-    seen = seen + 1
-    matching = matching + (string.find(line, "^" .. pattern) and 1 or 0)
-    if seen >= SAMPLE then
+    lines[#lines + 1] = line
+    if #lines >= SAMPLE then
       break
     end
   end
-  return matching > 0 and matching >= SHARE * seen
+  return lines
+end
+
+-- Tells whether most of the first lines begin with a pattern.
+local function is_usual(text, pattern)
+  local lines, matching = sample(text), 0
+  for _, line in ipairs(lines) do
+    matching = matching + (string.find(line, "^" .. pattern) and 1 or 0)
+  end
+  return matching > 0 and matching >= SHARE * #lines
 end
 
 local ENDS = "([\r\n])"
@@ -117,17 +162,13 @@ local TIME = "<?%d*>?%d%d%d%d%-%d%d%-%d%d[T ]%d%d:%d%d:%d%d%S* "
 
 -- Takes off a word that stands behind the time of nearly every line (a host, a collector's facility).
 local function without_word(text)
-  local counts, seen = {}, 0
-  for line in string.gmatch(text, "[^\r\n]*%S[^\r\n]*") do
-    local word = string.match(line, "^" .. TIME .. "([%w%.%-_]+:?) ")
-    seen = seen + 1
-    counts[word or ""] = (counts[word or ""] or 0) + 1
-    if seen >= SAMPLE then
-      break
-    end
+  local counts, lines = {}, sample(text)
+  for _, line in ipairs(lines) do
+    local word = string.match(line, "^" .. TIME .. "([%w%.%-_]+:?) ") or ""
+    counts[word] = (counts[word] or 0) + 1
   end
   for word, count in pairs(counts) do
-    if word ~= "" and count > 1 and count >= SHARE * seen then
+    if word ~= "" and count > 1 and count >= SHARE * #lines then
       local literal = string.gsub(word, "%p", "%%%0")
       return without_word((string.gsub(text, "([\r\n]" .. TIME .. ")" .. literal .. " ", "%1")))
     end
@@ -162,6 +203,35 @@ function outer.is_reversed(text)
     end
   end
   return false
+end
+
+-- Returns where the lines begin and end, at most `longest` bytes of each, and their numbers: in a text with LF a CR
+-- alone does not count. Places, not strings: Lua 5.1 looks through all strings alike that it holds for each new one.
+function outer.places(bytes, longest)
+  local starts, stops, numbers, at, number, has_lf = {}, {}, {}, 1, 1, false
+  local has_cr = string.find(bytes, "\r", 1, true) ~= nil
+  while at <= #bytes do
+    local stop
+    if has_cr then
+      stop = string.find(bytes, "[\r\n]", at)
+    else
+      stop = string.find(bytes, "\n", at, true)
+    end
+    stop = stop or #bytes + 1
+    local count = #starts + 1
+    starts[count], numbers[count] = at, number
+    stops[count] = stop - at <= longest and stop - 1 or at + longest - 1
+    local ending = string.byte(bytes, stop)
+    if ending == 13 and string.byte(bytes, stop + 1) == 10 then
+      stop, ending = stop + 1, 10
+    end
+    has_lf = has_lf or ending == 10
+    if ending == 10 or not has_lf then
+      number = number + 1
+    end
+    at = stop + 1
+  end
+  return starts, stops, numbers
 end
 
 return outer
