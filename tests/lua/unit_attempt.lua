@@ -41,11 +41,11 @@ local function ike(at, id, src, dst, length, more)
   for name, value in pairs(more or {}) do
     message[name] = value
   end
-  local rekey, _, mark
+  local rekey, mark
   if message.version == "informational" then
     rekey, mark = sa.informational(s, message)
   else
-    rekey, _, mark = sa.exchange(s, message)
+    rekey, mark = sa.exchange(s, message)
   end
   return mark and mark.outcome .. " " .. mark.requests or "", rekey
 end

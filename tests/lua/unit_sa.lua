@@ -215,7 +215,7 @@ end
 
 for _, name in ipairs({ "transforms", "keylog", "keylog_nvr", "keylog_table", "keylog_xfrm", "keylog_foreign", "keylog_framing",
   "keylog_labels", "keylog_outer", "program", "sa", "attempt", "rows",
-  "store", "source", "report", "silence" }) do
+  "store", "source", "report" }) do
   local path = root .. "/wireshark/lua/rekeyscope_" .. name .. ".lua"
   if corpus.exists(path) then
     check.equal(violations(corpus.slurp(path)), "", name .. ".lua")

@@ -7,6 +7,7 @@ local sa = require("rekeyscope_sa")
 local packets = {}
 
 local UDP, ESP = 17, 50
+local IKE_PORTS = { [500] = true, [4500] = true }
 -- Statuses of packets that Wireshark decrypted, which the capture therefore holds whole.
 local DECRYPTED = { verified = true, mismatch = true, unverified = true }
 local INFORMATIONAL_1, QUICK_MODE, CREATE_CHILD_SA = 5, 32, 36
@@ -71,6 +72,12 @@ local function microseconds(self)
   return (time.secs - base.secs) * 1000000 + (nanoseconds - nanoseconds % 1000) / 1000
 end
 
+-- The value of a field's first occurrence, or nil.
+local function value(field)
+  local info = field()
+  return info and info.value
+end
+
 -- Returns which IP the outer header is: "ip" or "ip6". Both have values where one tunnels the other; then the first one
 -- in the tree is it.
 local function outer_family(get)
@@ -91,55 +98,43 @@ end
 -- decryption pinfo holds the inner ones.
 local function peers(get)
   local family = outer_family(get)
-  local src, dst, next_header = get[family .. "_src"](), get[family .. "_dst"](), get[family .. "_next"]()
+  local src, dst = value(get[family .. "_src"]), value(get[family .. "_dst"])
   if not (src and dst) then
     return "?", "?", 0, family
   end
-  return tostring(src.value), tostring(dst.value), next_header and next_header.value or 0, family
+  return tostring(src), tostring(dst), value(get[family .. "_next"]) or 0, family
 end
 
 -- The UDP ports of both peers, which tell hosts behind one NAT apart. The well-known ports tell nothing: IKE moves
 -- between them, and ESP need not follow.
 local function ports_of(get, src, dst, next_header)
-  if next_header ~= UDP then
-    return ""
-  end
-  local from, to = get.udp_src(), get.udp_dst()
-  if not (from and to) then
-    return ""
-  end
-  from, to = from.value, to.value
-  if (from == 500 or from == 4500) and (to == 500 or to == 4500) then
+  local from, to = value(get.udp_src), value(get.udp_dst)
+  if next_header ~= UDP or not (from and to) or IKE_PORTS[from] and IKE_PORTS[to] then
     return ""
   end
   return src < dst and (from .. "-" .. to) or (to .. "-" .. from)
 end
 
 -- ESP bytes of the packet, header and ICV included. Where the snap length cut it, what the headers say.
-local function esp_bytes(get, status, next_header, family)
+local function esp_bytes(get, status, path)
   local esp = get.esp()
-  local captured = esp and esp.len or 0
+  local captured, stated = esp and esp.len or 0, nil
   if DECRYPTED[status] then
     return captured
+  elseif path.next_header == UDP then
+    stated = (value(get.udp_length) or 8) - 8
+  elseif path.family == "ip" then
+    stated = (value(get.ip_length) or 0) - (value(get.ip_header) or 0)
+  elseif path.next_header == ESP then
+    stated = value(get.ip6_length)
   end
-  local stated = 0
-  if next_header == UDP then
-    local length = get.udp_length()
-    stated = length and length.value - 8 or 0
-  elseif family == "ip" then
-    local total, header = get.ip_length(), get.ip_header()
-    stated = total and header and total.value - header.value or 0
-  elseif next_header == ESP then
-    local length = get.ip6_length()
-    stated = length and length.value or 0
-  end
-  return stated > captured and stated or captured
+  return stated and stated > captured and stated or captured
 end
 
 -- Decrypted payload of the packet without padding and trailer, which is what most peers count against a lifetime; nil
 -- where it was not decrypted. The fixed part (header, IV, ICV, trailer) is measured on the SA's first decrypted packet.
 local function payload_bytes(get, one, size)
-  local pad = get.pad()
+  local pad = value(get.pad)
   if not pad then
     return nil
   end
@@ -147,7 +142,7 @@ local function payload_bytes(get, one, size)
     local iv, icv = get.iv(), get.icv()
     one.overhead = 8 + (iv and iv.len or 0) + (icv and icv.len or 0) + 2
   end
-  return size - one.overhead - pad.value
+  return size - one.overhead - pad
 end
 
 -- Returns what became of the key:
@@ -157,19 +152,14 @@ end
 --   unused      the log has it and it was loaded, yet Wireshark did not decrypt    missing  no key in the log
 local function key_status(self, spi)
   local get, keys = self.get, self.keys
-  local good = get.icv_good()
-  if good and good.value then
+  if value(get.icv_good) then
     return "verified"
-  end
-  local bad = get.icv_bad()
-  if bad and bad.value then
+  elseif value(get.icv_bad) then
     return "mismatch"
-  elseif get.next_header() then
+  elseif get.next_header() or get.decrypted() or (get.iv() and get.malformed()) then
+    -- From 4.4 on a dissector that fails inside leaves the last two, and neither the ICV nor the next header.
     return "unverified"
-  elseif get.decrypted() or (get.iv() and get.malformed()) then
-    -- From 4.4 on a dissector that fails inside leaves these, and neither the ICV nor the next header.
-    return "unverified"
-  elseif get.captured().value < get.length().value then
+  elseif value(get.captured) < value(get.length) then
     return "cut"
   elseif not keys or not (keys.known[spi] or keys.masked[spi]) then
     return "missing"
@@ -179,51 +169,39 @@ local function key_status(self, spi)
   return keys.loaded[spi] and "unused" or "not loaded"
 end
 
--- The SA that the last packet with this SPI number belonged to, when this one goes to the same address.
--- Addresses as text are the dearest part of a packet; most packets continue a known SA.
-local function known_sa(self, spi_number)
-  local known = self.last_by_spi[spi_number]
-  if not known then
+-- The way of the last packet with this SPI number, when this one goes to the same address. Addresses as text are the
+-- dearest part of a packet; most packets continue a known SA.
+local function known_path(self, spi_number)
+  local get, path = self.get, self.last_by_spi[spi_number]
+  local dst = path and value(get[path.family .. "_dst"])
+  if not dst or dst ~= path.dst_address then
+    return nil
+  elseif path.next_header == UDP and (value(get.udp_src) ~= path.from or value(get.udp_dst) ~= path.to) then
     return nil
   end
-  local get = self.get
-  local dst = get[known.family .. "_dst"]()
-  if not (dst and dst.value == known.dst_address) then
-    return nil
-  end
-  if known.next_header == UDP then
-    local from, to = get.udp_src(), get.udp_dst()
-    if not (from and to and from.value == known.from and to.value == known.to) then
-      return nil
-    end
-  end
-  return known
+  return path
+end
+
+local function path_of(get, spi_number)
+  local src, dst, next_header, family = peers(get)
+  return {
+    src = src, dst = dst, next_header = next_header, family = family, spi = string.format("%08x", spi_number),
+    ports = ports_of(get, src, dst, next_header), dst_address = value(get[family .. "_dst"]),
+    from = value(get.udp_src), to = value(get.udp_dst),
+  }
 end
 
 local function account_esp(self, number, us, spi_number)
-  local get, known = self.get, known_sa(self, spi_number)
-  local src, dst, next_header, family, spi, ports
-  if known then
-    src, dst, next_header, family = known.src, known.dst, known.next_header, known.family
-    spi, ports = known.spi, known.ports
-  else
-    src, dst, next_header, family = peers(get)
-    spi, ports = string.format("%08x", spi_number), ports_of(get, src, dst, next_header)
-  end
-  local status = key_status(self, spi)
-  local size = esp_bytes(get, status, next_header, family)
-  local one, first = sa.packet(self.state, number, us, src, dst, ports, spi, size)
+  local get = self.get
+  local path = known_path(self, spi_number) or path_of(get, spi_number)
+  local status = key_status(self, path.spi)
+  local size = esp_bytes(get, status, path)
+  local one, first = sa.packet(self.state, number, us, path.src, path.dst, path.ports, path.spi, size)
   if not one then
     return
   end
   sa.payload(one, payload_bytes(get, one, size))
-  if not known then
-    local address, from, to = get[family .. "_dst"](), get.udp_src(), get.udp_dst()
-    self.last_by_spi[spi_number] = {
-      src = src, dst = dst, next_header = next_header, family = family, spi = spi, ports = ports,
-      dst_address = address and address.value, from = from and from.value, to = to and to.value,
-    }
-  end
+  self.last_by_spi[spi_number] = path
   self.lacks_keys = self.lacks_keys or status == "missing" or status == "masked"
   self.left_out = self.left_out or status == "not loaded"
   one.status[status] = (one.status[status] or 0) + 1
@@ -240,11 +218,11 @@ local function lifetimes(get)
   local types, values = { get.life_type() }, { get.life() }
   local seconds, kilobytes
   for index, life_type in ipairs(types) do
-    local value = values[index] and values[index].value
+    local life = values[index] and values[index].value
     if life_type.value == 1 then
-      seconds = seconds or value
+      seconds = seconds or life
     elseif life_type.value == 2 then
-      kilobytes = kilobytes or value
+      kilobytes = kilobytes or life
     end
   end
   return seconds, kilobytes
@@ -274,8 +252,7 @@ end
 -- An IKEv1 Informational message. The data of a notification may be the message ID that it is about.
 local function account_informational(self, number, message)
   local get = self.get
-  local data = get.notify_data()
-  local digits = data and string.lower(tostring(data.value)) or ""
+  local digits = string.lower(tostring(value(get.notify_data) or ""))
   message.refers = #digits == 8 and message.cookie .. digits or nil
   message.readable = get.notify() or get.deletes()
   self.frame_rekey[number], self.frame_mark[number] = sa.informational(self.state, message)
@@ -283,25 +260,25 @@ end
 
 -- Notes who began the IKE SA: who has no SPI of the other side yet, in IKEv2 who sets the flag.
 local function note_client(self, src, dst, ports)
-  local rspi, by_initiator = self.get.rspi(), self.get.by_initiator()
-  if rspi and not string.find(tostring(rspi.value), "[^0]") then
+  local rspi, by_initiator = value(self.get.rspi), value(self.get.by_initiator)
+  if rspi and not string.find(tostring(rspi), "[^0]") then
     sa.client(self.state, src, dst, ports, src)
-  elseif by_initiator then
-    sa.client(self.state, src, dst, ports, by_initiator.value and src or dst)
+  elseif by_initiator ~= nil then
+    sa.client(self.state, src, dst, ports, by_initiator and src or dst)
   end
 end
 
 local function account_ike(self, number, us, exchange_type)
   local get = self.get
   local src, dst, next_header = peers(get)
-  local message_id, ispi = get.message_id(), get.ispi()
+  local message_id, ispi = value(get.message_id), value(get.ispi)
   local ports = ports_of(get, src, dst, next_header)
   note_client(self, src, dst, ports)
   if not message_id or not ispi or not TELLING[exchange_type] then
     return
   end
   local message = {
-    frame = number, us = us, src = src, dst = dst, ports = ports, cookie = tostring(ispi.value), error = error_in(get),
+    frame = number, us = us, src = src, dst = dst, ports = ports, cookie = tostring(ispi), error = error_in(get),
     version = 1,
   }
   if exchange_type == INFORMATIONAL_1 then
@@ -310,17 +287,14 @@ local function account_ike(self, number, us, exchange_type)
   end
   if exchange_type == CREATE_CHILD_SA then
     -- Message IDs count per side (RFC 7296 §2.2): who asks is part of an exchange's name.
-    local response = get.response()
-    message.version, message.initiator = 2, response and response.value and dst or src
+    message.version, message.initiator = 2, value(get.response) and dst or src
   end
-  local digits = string.format("%08x", message_id.value)
+  local digits = string.format("%08x", message_id)
   message.id, message.number = message.cookie .. digits .. (message.initiator or ""), "0x" .. digits
-  local length, fragment = get.ike_length(), get.frag_seq() or get.frag_number()
-  message.length, message.fragment = length and length.value or 0, fragment and fragment.value
+  message.length, message.fragment = value(get.ike_length) or 0, value(get.frag_seq) or value(get.frag_number)
   message.seconds, message.kilobytes = lifetimes(get)
   message.spis = named_spis(get)
-  local rekey, _, mark = sa.exchange(self.state, message)
-  self.frame_rekey[number], self.frame_mark[number] = rekey, mark
+  self.frame_rekey[number], self.frame_mark[number] = sa.exchange(self.state, message)
 end
 
 -- A frame, the first time it is dissected with its fields: `tshark -2` builds no tree in its first pass unless
@@ -330,7 +304,7 @@ function packets.account(self, number)
     return
   end
   local get = self.get
-  local spi = get.spi()
+  local spi = value(get.spi)
   if not spi and not get.length() then
     return
   end
@@ -338,12 +312,12 @@ function packets.account(self, number)
   local us = microseconds(self)
   self.state.ends_us = us
   if spi then
-    account_esp(self, number, us, spi.value)
+    account_esp(self, number, us, spi)
     return
   end
-  local exchange = get.exchange()
+  local exchange = value(get.exchange)
   if exchange then
-    account_ike(self, number, us, exchange.value)
+    account_ike(self, number, us, exchange)
   end
 end
 

@@ -4,7 +4,6 @@
 local attempt = require("rekeyscope_attempt")
 local program = require("rekeyscope_program")
 local sa = require("rekeyscope_sa")
-local silence = require("rekeyscope_silence")
 local words = require("rekeyscope_words")
 
 local report = {}
@@ -206,7 +205,7 @@ local function row_of(state, rekey, direction)
   return {
     tostring(rekey.number), seconds(rekey.us), side(rekey.tunnel, exchange), trigger_cell(trigger),
     volume(trigger.bytes), ms(exchange and exchange.last_us - exchange.us),
-    ms(direction and silence.longest(rekey, direction, state.ends_us)), tostring(rekey.frame),
+    ms(direction and sa.silence(rekey, direction, state.ends_us)), tostring(rekey.frame),
     select(2, outcome_in_words((sa.outcome(state, rekey)))),
   }
 end

@@ -8,10 +8,12 @@
 --   rekey       an exchange (IKEv1 Quick Mode, IKEv2 CREATE_CHILD_SA) and the new SPIs that follow it, if any do
 --               (rekeyscope_attempt says what became of it); SPIs alone when the capture holds no IKE
 --
+-- The silence of a rekey is how long a direction of its tunnel was without an ESP packet while it was under way: from
+-- its request until its SAs are in use in all directions, or until the next request.
+--
 -- Times are integers in microseconds since the first packet; sizes are ESP bytes, header and ICV included.
 
 local attempt = require("rekeyscope_attempt")
-local silence = require("rekeyscope_silence")
 
 local sa = {}
 
@@ -21,6 +23,8 @@ sa.MAX_SAS = 100000
 sa.MAX_REKEYS = 100000
 -- A new SPI belongs to one of the last rekeys of its tunnel, never to one this far back.
 local LOOK_BACK = 64
+-- A packet looks back at this many rekeys that may be under way at once: two overlap, a storm overlaps more.
+local MOST_UNDER_WAY = 16
 -- An exchange takes seconds; messages of one message ID further apart are another exchange (a counter that
 -- wrapped).
 local EXCHANGE_US = 60 * 1000000
@@ -240,6 +244,39 @@ function sa.payload(one, bytes)
   end
 end
 
+-- Tells whether a rekey was still under way at a time.
+local function is_under_way(rekey, us)
+  local follower = rekey.tunnel.rekeys[rekey.place + 1]
+  local ends_us = rekey.in_use_us or follower and follower.us
+  return ends_us == nil or us <= ends_us
+end
+
+-- Tells the rekeys that the time since the packet before touches how long it was.
+local function note_silence(direction, us)
+  local last_us, rekeys, key = direction.last_us, direction.tunnel.rekeys, direction.key
+  direction.last_us = us
+  if not last_us then
+    return
+  end
+  local index = #rekeys
+  while index > 0 and index > #rekeys - MOST_UNDER_WAY and is_under_way(rekeys[index], last_us) do
+    local longest = rekeys[index].silence_us
+    if us - last_us > (longest[key] or 0) then
+      longest[key] = us - last_us
+    end
+    index = index - 1
+  end
+end
+
+-- The longest silence of a direction during a rekey, also up to the capture's end; nil where there is none.
+function sa.silence(rekey, direction, ends_us)
+  local longest, last_us = rekey.silence_us[direction.key], direction.last_us
+  if is_under_way(rekey, last_us) and ends_us - last_us > (longest or 0) then
+    return ends_us - last_us
+  end
+  return longest
+end
+
 -- One ESP packet. `src` and `dst` are opaque strings of equal meaning throughout; `ports` is "" or names the
 -- UDP ports of both peers in an order that does not depend on direction. Returns the SA (nil past the bound)
 -- and whether the packet is its first.
@@ -258,16 +295,14 @@ function sa.packet(state, frame, us, src, dst, ports, spi, bytes)
     state.tunnels[tunnel_key(src, dst, ports)] = one.direction.tunnel
   end
   local direction = one.direction
-  silence.packet(direction, us)
+  note_silence(direction, us)
   direction.packets, direction.bytes = direction.packets + 1, direction.bytes + bytes
   one.packets = one.packets + 1
   one.bytes = one.bytes + bytes
   one.last_us = us
   local successor = one.next
-  if successor then
-    if us - successor.first_us > SIDE_BY_SIDE_US and successor.last_us and successor.packets > 1 then
-      split(one)
-    end
+  if successor and us - successor.first_us > SIDE_BY_SIDE_US and successor.packets > 1 then
+    split(one)
   end
   return one, first
 end
@@ -312,12 +347,12 @@ end
 -- A message of an exchange that makes CHILD_SAs: { frame, us, src, dst, ports, id, number, version, initiator,
 -- cookie, length, fragment, spis, kilobytes, seconds, error }. `id` tells exchanges apart (cookies, message ID, who
 -- asks), `number` is the message ID, `cookie` names the IKE SA; `spis`, `kilobytes`, `seconds` and `error` are what the
--- message offers or reports when it could be decrypted. Returns the rekey it belongs to (nil for a first exchange), the
--- exchange, and a mark where the message stands out (rekeyscope_attempt).
+-- message offers or reports when it could be decrypted. Returns the rekey it belongs to (nil for a first exchange),
+-- and a mark where the message stands out (rekeyscope_attempt).
 function sa.exchange(state, message)
   if state.exchanges >= sa.MAX_REKEYS then
     state.left_out = state.left_out + 1
-    return nil, nil, nil
+    return nil, nil
   end
   local tunnel = tunnel_of(state, message.src, message.dst, message.ports)
   local exchange = exchange_of(state, tunnel, message)
@@ -330,7 +365,7 @@ function sa.exchange(state, message)
     tunnel.spis[spi] = exchange
     exchange.spis[#exchange.spis + 1] = spi
   end
-  return exchange.rekey, exchange, attempt.message(exchange, message)
+  return exchange.rekey, attempt.message(exchange, message)
 end
 
 -- An IKEv1 Informational message, which may refuse a Quick Mode: { us, src, dst, ports, cookie, refers, error,

@@ -30,14 +30,7 @@ function tree.new(proto)
     left_out = ProtoExpert.new("rekeyscope.left_out.expert", "Key not loaded", expert.group.DECRYPTION,
       expert.severity.NOTE),
   }
-  local fields, experts = {}, {}
-  for _, field in pairs(F) do
-    fields[#fields + 1] = field
-  end
-  for _, info in pairs(E) do
-    experts[#experts + 1] = info
-  end
-  proto.fields, proto.experts = fields, experts
+  proto.fields, proto.experts = F, E
   proto.prefs.info_column = Pref.bool("Rekeys in the Info column", true,
     "Begin the Info column of a rekey's frames with the rekey's number and what happens there")
   proto.prefs.answer = Pref.bool("Begin the table with the program's answer", true,
@@ -53,9 +46,8 @@ local function add_sa(self, branch, packets, number, one)
   branch:add(F.bytes, UInt64(bytes % WORD, (bytes - bytes % WORD) / WORD))
   branch:add(F.packets, packets.frame_packets[number])
   branch:add(F.age, packets.frame_us[number] / 1000000)
-  local previous = one.previous
-  if previous then
-    branch:add(F.prev_spi, tonumber(previous.spi, 16))
+  if one.previous then
+    branch:add(F.prev_spi, tonumber(one.previous.spi, 16))
   end
   local status = packets.frame_status[number]
   branch:add(F.status, status)
