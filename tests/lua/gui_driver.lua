@@ -63,7 +63,7 @@ local STEPS = {}
 -- The capture is open and nothing decrypts. The log beside it is loaded by itself.
 STEPS[""] = function(gui)
   put("before", (count(gui)))
-  put("offered", gui.offered(gui.context))
+  put("offered", gui.offered())
   put("colors", gui.install_colors():get_text())
   put("colors_again", gui.install_colors():get_text())
   put("step", "beside")
@@ -81,7 +81,7 @@ STEPS.forgotten = function(gui)
   put("forgotten", (count(gui)))
   put("forgotten_said", concluded(gui))
   put("step", "loaded")
-  gui.load_log(gui.context, log, "", "ephemeral")
+  gui.load_log(log, "", "ephemeral")
 end
 
 -- The plugins were reloaded.
@@ -97,10 +97,10 @@ end
 STEPS.redissected = function(gui)
   put("again", (count(gui)))
   put("frames_again", dump())
-  local text = gui.show_table(gui.context):get_text()
+  local text = gui.show_table():get_text()
   put("table_early", text)
   while string.find(text, "^rekeyscope is still reading") do
-    text = gui.show_table(gui.context):get_text()
+    text = gui.show_table():get_text()
   end
   put("table", text)
   put("step", "gone")

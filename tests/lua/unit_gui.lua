@@ -45,21 +45,22 @@ local function with_rekeys(count)
       sa.packet(state, number * 4 + packet, (number * 4 + packet) * 1000000, "A", "B", "", string.format("%08x", number + 1), 100)
     end
   end
-  return { accounts = { state = state }, loader = { choice = { mode = "ephemeral" } }, messages = {} }
+  return { accounts = { state = state }, loader = { choice = { mode = "ephemeral" } }, messages = {}, ask = function() end }
 end
 
 ---------------------------------------------------------------------------------------------------- windows
 
 check.begin("gui")
 gui.context = with_rekeys(3)
-gui.show_table(gui.context)
+gui.show_table()
 check.equal(table.concat(opened.names, " "), "#1 #2 #3 Filter Copy", "a button for each row")
 opened.buttons["#2"]()
 check.equal(table.concat(asked, ", "), "frame.number == 9, apply", "it goes to the row's frame")
 gui.drawn()
 gui.drawn()
 check.equal(table.concat(asked, ", "), "frame.number == 9, apply, , apply", "and shows all others afterwards, once")
-gui.show_table(with_rekeys(30))
+gui.context = with_rekeys(30)
+gui.show_table()
 check.equal(table.concat(opened.names, " "), "Go to… Filter Copy", "many rows share a button")
 opened.buttons["Go to…"]()
 asked = {}
@@ -79,7 +80,8 @@ function asking.ask()
     return program_says
   end
 end
-gui.show_table(asking)
+gui.context = asking
+gui.show_table()
 check.truth(string.find(opened.text, "^rekeyscope is still reading this capture: Answer, .*\n\n0 of 2 SAs decrypt, 1 rekey\n"), opened.text)
 check.equal(table.concat(opened.names, " "), "#1 Filter Copy Answer", "a button that asks again")
 opened.buttons.Answer()
@@ -88,7 +90,7 @@ program_says = "Line 1."
 opened.buttons.Answer()
 check.equal(string.match(opened.text, "^[^\n]*\n\n[^\n]*"), "Line 1.\n\n0 of 2 SAs decrypt, 1 rekey", "the answer, when it is there")
 check.truth(waited < 3 * 5, "a desktop takes a window for dead after 5 s")
-gui.show_table(asking)
+gui.show_table()
 check.equal(table.concat(opened.names, " "), "#1 Filter Copy", "no such button where the answer is there")
 
 -- Of five-digit frames, of addresses as long as they get, no line is wider than a window.
@@ -133,7 +135,8 @@ check.equal(#source.load(disk, { keylog = "/1;2", from = "test" }, {}).ike1, 0, 
 
 local context = with_rekeys(1)
 context.loader.choice.keylog, context.loader.choice.from = "/loaded", "the dialog"
-check.equal(gui.offered(context), "/loaded", "the loaded log, where it serves")
+gui.context = context
+check.equal(gui.offered(), "/loaded", "the loaded log, where it serves")
 gui.new(context)
 menu["rekeyscope/Load key log…"]()
 check.equal(dialog.fields[1].value, "/loaded", "in the dialog")

@@ -67,9 +67,9 @@ end
 local STILL_READS = "rekeyscope is still reading this capture: Answer, below, asks again.\n"
   .. "If it never ends, `rekeyscope CAPTURE` in a terminal shows how far it gets."
 
-function gui.show_table(context)
-  local state = context.accounts.state
-  local answer, text, said = context.ask and context.ask(), nil, nil
+function gui.show_table()
+  local state = gui.context.accounts.state
+  local answer, text, said = gui.context.ask(), nil, nil
   local function look()
     said = answer and answer(program.PATIENCE_S)
     text = report.all(state, answer and (said or STILL_READS))
@@ -110,12 +110,12 @@ function gui.install_colors()
 end
 
 -- Loads a log into the open capture: Wireshark reads tables with the plugins. Returns nil, or why it cannot.
-local function load(context, state)
-  local reason = keys.try(context.loader, state.keylog, state.capture)
+local function load(state)
+  local reason = keys.try(gui.context.loader, state.keylog, state.capture)
   if reason then
     return reason
   end
-  state.seen = source.seen_text(packets.seen(context.accounts))
+  state.seen = source.seen_text(packets.seen(gui.context.accounts))
   local done, why = keys.remember(state)
   if not done then
     return "Cannot write the state file: " .. tostring(why)
@@ -126,7 +126,8 @@ end
 
 -- Loads what lies beside the open capture, where no log was chosen and none is to be loaded. Wireshark must have read
 -- all of the capture: plugins cannot be loaded anew between two packets. Returns whether that has to be waited for.
-local function load_beside(context)
+local function load_beside()
+  local context = gui.context
   local choice = context.loader.choice
   if choice.is_none or choice.keylog and choice.from ~= source.BESIDE or not context.accounts.lacks_keys then
     return false
@@ -141,12 +142,13 @@ local function load_beside(context)
   local beside = keys.beside(capture)
   if #beside > 0 then
     local state = { keylog = source.joined(beside), capture = capture, beside = "yes" }
-    context.messages[#context.messages + 1] = load(context, state)
+    context.messages[#context.messages + 1] = load(state)
   end
   return false
 end
 
-local function show_status(context)
+local function show_status()
+  local context = gui.context
   local choice = context.loader.choice
   local log = choice.keylog and ("Key log: " .. choice.keylog .. " (" .. choice.from .. ")") or "No key log is loaded."
   window("rekeyscope: key log", report.closing(context.accounts.state) .. "\n" .. log .. "\n"
@@ -154,14 +156,14 @@ local function show_status(context)
 end
 
 -- Says what became of a log that was just loaded, when all packets that were there before have come again.
-local function conclude(context)
-  local missing = context.awaited
-  for _, one in ipairs(missing and context.accounts.state.sas or {}) do
+local function conclude()
+  local missing = gui.context.awaited
+  for _, one in ipairs(missing and gui.context.accounts.state.sas or {}) do
     missing = missing - one.packets
   end
   if missing and missing <= 0 then
-    context.awaited = nil
-    show_status(context)
+    gui.context.awaited = nil
+    show_status()
   end
 end
 
@@ -172,21 +174,21 @@ function gui.drawn()
     set_filter("")
     apply_filter()
   end
-  conclude(gui.context)
+  conclude()
   gui.waits = true
 end
 
 -- Wireshark shows a packet that it has read before. It may draw for the last time before it has come to the capture's
 -- end; what waits for that looks here again.
 function gui.showed()
-  conclude(gui.context)
-  gui.waits = gui.waits and load_beside(gui.context)
+  conclude()
+  gui.waits = gui.waits and load_beside()
 end
 
 -- The log that the dialog begins with: the one that is loaded, unless this capture needs another and has it beside it.
-function gui.offered(context)
-  local keylog = context.loader.choice.keylog
-  local beside = (keylog and not context.accounts.lacks_keys) and {} or keys.beside(keys.open_capture())
+function gui.offered()
+  local keylog = gui.context.loader.choice.keylog
+  local beside = (keylog and not gui.context.accounts.lacks_keys) and {} or keys.beside(keys.open_capture())
   return #beside > 0 and source.joined(beside) or keylog or ""
 end
 
@@ -194,18 +196,17 @@ local NOTHING_BESIDE = "No key file was found beside the capture: enter the path
   .. "a plugin can see which capture Wireshark has open."
 
 -- Loads what the dialog names, at its OK.
-function gui.load_log(context, path, profile, mode)
-  path = string.gsub(string.gsub(path, "^%s+", ""), "%s+$", "")
-  path = string.gsub(path, '^"(.*)"$', "%1")
+function gui.load_log(path, profile, mode)
+  path = string.gsub(string.match(path, "^%s*(.-)%s*$"), '^"(.*)"$', "%1")
   local capture = keys.open_capture()
   local state = {
-    keylog = path, profile = profile ~= context.loader.gui_profile and profile or "",
+    keylog = path, profile = profile ~= gui.context.loader.gui_profile and profile or "",
     mode = string.find(mode, "^[pP]") and "persistent" or "ephemeral", capture = capture,
   }
   if path == "" then
     state.keylog, state.beside = source.joined(keys.beside(capture)), "yes"
   end
-  local reason = state.keylog == "" and NOTHING_BESIDE or load(context, state)
+  local reason = state.keylog == "" and NOTHING_BESIDE or load(state)
   if reason then
     window("rekeyscope: key log", reason .. "\n")
   end
@@ -218,26 +219,25 @@ function gui.forget()
   reload_lua_plugins()
 end
 
+local function ask_for_log()
+  local loader = gui.context.loader
+  local choice = loader.choice
+  local profile = choice.profile ~= loader.gui_profile and choice.profile or ""
+  new_dialog("rekeyscope: load key log", gui.load_log,
+    { name = "Key log: its path (several: a;b), or empty: beside the capture", value = gui.offered() },
+    { name = "Profile (empty: the current one)", value = profile },
+    { name = "Keys: ephemeral, or persistent (they stay in esp_sa)", value = choice.mode })
+end
+
+-- context: { accounts, loader, messages, ask }.
 function gui.new(context)
   gui.context = context
   for _, what in pairs(source.seen_table(context.loader.choice.seen) or {}) do
     context.awaited = (context.awaited or 0) + what.packets
   end
-  local choice = context.loader.choice
-  local profile_before = choice.profile ~= context.loader.gui_profile and choice.profile or ""
-  register_menu("rekeyscope/Load key log…", function()
-    new_dialog("rekeyscope: load key log", function(path, profile, mode)
-      gui.load_log(context, path, profile, mode)
-    end, { name = "Key log: its path (several: a;b), or empty: beside the capture", value = gui.offered(context) },
-      { name = "Profile (empty: the current one)", value = profile_before },
-      { name = "Keys: ephemeral, or persistent (they stay in esp_sa)", value = choice.mode })
-  end, MENU_TOOLS_UNSORTED)
-  register_menu("rekeyscope/Rekey table", function()
-    gui.show_table(context)
-  end, MENU_TOOLS_UNSORTED)
-  register_menu("rekeyscope/Key log status", function()
-    show_status(context)
-  end, MENU_TOOLS_UNSORTED)
+  register_menu("rekeyscope/Load key log…", ask_for_log, MENU_TOOLS_UNSORTED)
+  register_menu("rekeyscope/Rekey table", gui.show_table, MENU_TOOLS_UNSORTED)
+  register_menu("rekeyscope/Key log status", show_status, MENU_TOOLS_UNSORTED)
   register_menu("rekeyscope/Install coloring rules", gui.install_colors, MENU_TOOLS_UNSORTED)
   register_menu("rekeyscope/Forget key log", gui.forget, MENU_TOOLS_UNSORTED)
 end
