@@ -11,9 +11,7 @@ local report = require("rekeyscope_report")
 local source = require("rekeyscope_source")
 local tree = require("rekeyscope_tree")
 
-if set_plugin_info then
-  set_plugin_info({ version = "0.1.0", description = "IPsec rekeys: keys from a log, generations, gaps" })
-end
+set_plugin_info({ version = "0.1.0", description = "IPsec rekeys: keys from a log, generations, gaps" })
 
 -- A second copy (plugin folder and -X lua_script) would clash with the first, but both have the same modules: the first
 -- one takes over what the second was given.
@@ -101,16 +99,14 @@ local function ask()
   return accounts.answer
 end
 
-if register_stat_cmd_arg then
-  register_stat_cmd_arg("rekeyscope,sa", function()
-    -- The program works while tshark reads.
-    local tap, answer = Listener.new("frame", "esp"), ask()
-    function tap.draw()
-      has_concluded = true
-      io.write(report.all(accounts.state, answer and answer()))
-    end
-  end)
-end
+register_stat_cmd_arg("rekeyscope,sa", function()
+  -- The program works while tshark reads.
+  local tap, answer = Listener.new("frame", "esp"), ask()
+  function tap.draw()
+    has_concluded = true
+    io.write(report.all(accounts.state, answer and answer()))
+  end
+end)
 
 if gui then
   -- A tap with a filter makes Wireshark build trees already while it reads the file, in order.

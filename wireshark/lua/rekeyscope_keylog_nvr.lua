@@ -45,17 +45,6 @@ local function end_ike(parser, context)
   end
 end
 
-local plausible_lengths = {}
-
--- Tells whether there are transforms for keys of these lengths.
-local function is_plausible(enc, auth)
-  local lengths = #enc * labels.MAX_DIGITS + #auth
-  if plausible_lengths[lengths] == nil then
-    plausible_lengths[lengths] = #transforms.plausible(enc, auth) > 0
-  end
-  return plausible_lengths[lengths]
-end
-
 -- Claims what is complete: both keys, or the one of a combined mode.
 local function end_esp(parser, context)
   local esp = context.esp
@@ -67,7 +56,7 @@ local function end_esp(parser, context)
   if auth == "" and not transforms.fits_encryption("AES-GCM-16", esp.enc) then
     return
   end
-  if not is_plausible(esp.enc, auth) then
+  if #transforms.plausible(esp.enc, auth) == 0 then
     parser.emit(esp.line, nil, LENGTHS)
     return
   end

@@ -8,8 +8,6 @@ local store = require("rekeyscope_store")
 
 local keys = {}
 
-local TABLES = { "esp_sa", "ikev1_decryption_table" }
-
 local fs = { rename = os.rename, remove = os.remove }
 
 -- nil for a folder, which opens on Linux but cannot be read.
@@ -149,7 +147,8 @@ function fs.is_alive(marker)
     local start = start_of(fs.read("/proc/" .. marker.pid .. "/stat"))
     return marker.pid ~= me.pid and start ~= nil and start == marker.start
   end
-  return marker.time ~= nil and me.time - marker.time >= 0 and me.time - marker.time < SECONDS_TO_START
+  local age = me.time - (tonumber(marker.time) or 0)
+  return age >= 0 and age < SECONDS_TO_START
 end
 
 -- The folder of a profile's tables; "" and "Default" name the personal folder itself.
@@ -235,12 +234,8 @@ end
 
 -- Mends what an interrupted run has left in the tables.
 function keys.repair(self)
-  local profiles = { "" }
-  if self.choice.profile and profile_folder(self.choice.profile) ~= profile_folder("") then
-    profiles[2] = self.choice.profile
-  end
-  for _, profile in ipairs(profiles) do
-    for _, name in ipairs(TABLES) do
+  for _, profile in ipairs({ "", self.choice.profile }) do
+    for _, name in ipairs(source.TABLES) do
       if store.repair(fs, table_path(profile, name)) then
         self.say(name .. ": took out what an interrupted run had left")
       end
@@ -272,8 +267,8 @@ function keys.load(self)
   local profile = self.choice.profile
   local loaded, reason = source.load(fs, self.choice, {
     accepts_chacha = major > 4 or (major == 4 and minor >= 6),
-    user_esp = store.user_part(fs.read(table_path(profile, TABLES[1]))),
-    user_ike = store.user_part(fs.read(table_path(profile, TABLES[2]))),
+    user_esp = store.user_part(fs.read(table_path(profile, source.TABLES[1]))),
+    user_ike = store.user_part(fs.read(table_path(profile, source.TABLES[2]))),
     -- A window has to draw again soon; whoever waits in a terminal sees that and can end it.
     seconds = self.is_gui and program.PATIENCE_S or nil,
   })
@@ -291,8 +286,8 @@ function keys.load(self)
     end
     make_folder(profile_folder(profile))
   end
-  put(self, TABLES[1], loaded.esp)
-  put(self, TABLES[2], loaded.ike1)
+  put(self, source.TABLES[1], loaded.esp)
+  put(self, source.TABLES[2], loaded.ike1)
   self.decrypts = #loaded.esp > 0 or #loaded.ike1 > 0
   return loaded
 end
@@ -367,7 +362,7 @@ end
 
 -- Takes persistent rows out of a profile's tables.
 function keys.forget(profile)
-  for _, name in ipairs(TABLES) do
+  for _, name in ipairs(source.TABLES) do
     store.keep(fs, table_path(profile, name), {})
   end
 end

@@ -8,15 +8,17 @@ local rows = require("rekeyscope_rows")
 
 local source = {}
 
+-- Wireshark's tables of keys.
+source.TABLES = { "esp_sa", "ikev1_decryption_table" }
+
 -- Sentences about single lines that are worth printing; the rest is counted.
 local MAX_SENTENCES = 5
 
 -- "key=value" arguments of -X lua_script1:… as a table; anything else is ignored.
 function source.arguments(...)
   local options = {}
-  for index = 1, select("#", ...) do
-    local argument = select(index, ...)
-    local name, value = string.match(type(argument) == "string" and argument or "", "^(%l+)=(.*)$")
+  for _, argument in ipairs({ ... }) do
+    local name, value = string.match(argument, "^(%l+)=(.*)$")
     if name then
       options[name] = value
     end
@@ -27,11 +29,8 @@ end
 -- The state file: "name=value" lines, written by the dialog.
 function source.read_state(fs, path)
   local state = {}
-  for line in string.gmatch(fs.read(path) or "", "[^\r\n]+") do
-    local name, value = string.match(line, "^(%l+)=(.*)$")
-    if name then
-      state[name] = value
-    end
+  for name, value in string.gmatch("\n" .. (fs.read(path) or ""), "[\r\n](%l+)=([^\r\n]*)") do
+    state[name] = value
   end
   return state
 end
@@ -110,9 +109,8 @@ local COMPRESSIONS = { gz = true, zst = true, lz4 = true }
 function source.beside(capture, exists)
   local folder, name = string.match(capture, "^(.*[/\\])([^/\\]*)$")
   folder, name = folder or "", name or capture
-  local stems, found = {}, {}
   local stem, ending = string.match(name, "^(.+)%.([^.]*)$")
-  stems[1] = stem or name
+  local stems, found = { stem or name }, {}
   if ending and COMPRESSIONS[string.lower(ending)] then
     stems[2] = string.match(stem, "^(.+)%.[^.]*$")
   end
@@ -139,26 +137,17 @@ function source.joined(paths)
   return table.concat(paths, BETWEEN_LOGS)
 end
 
--- The texts of a file, or of a folder that `rekeyscope keys --export wireshark` wrote; nil when there is none.
-local function texts_of(fs, path)
-  local text = fs.read(path)
-  if text then
-    return { text }
-  end
-  local texts = {}
-  for _, name in ipairs({ "esp_sa", "ikev1_decryption_table" }) do
-    texts[#texts + 1] = fs.read(path .. "/" .. name)
-  end
-  return (#texts > 0 or fs.is_folder and fs.is_folder(path)) and texts or nil
-end
-
 local function is_capture(fs, path)
   return fs.is_capture ~= nil and fs.is_capture(path)
 end
 
+-- Adds a file, or a folder that `rekeyscope keys --export wireshark` wrote. Returns whether it can be read.
 local function add_file(fs, input, path)
-  local texts = texts_of(fs, path)
-  if not texts then
+  local texts = { fs.read(path) }
+  for _, name in ipairs(#texts == 0 and source.TABLES or {}) do
+    texts[#texts + 1] = fs.read(path .. "/" .. name)
+  end
+  if #texts == 0 and not (fs.is_folder and fs.is_folder(path)) then
     return false
   end
   input.files[#input.files + 1] = path
@@ -179,7 +168,7 @@ local function input_of(fs, choice)
     return input
   else
     for one in string.gmatch(choice.keylog, "[^" .. BETWEEN_LOGS .. "]+") do
-      one = string.gsub(string.gsub(one, "^%s+", ""), "%s+$", "")
+      one = string.match(one, "^%s*(.-)%s*$")
       if is_capture(fs, one) then
         input.capture = one
       elseif not add_file(fs, input, one) then
@@ -288,18 +277,20 @@ local function with_program(fs, choice, input, parsed, seconds)
   local found, said = program.tables(fs.run, {
     program = choice.program, windows = fs.is_windows, files = input.files, capture = input.capture, seconds = seconds,
   })
-  if found then
-    local by_program = keylog.parse(found)
-    if #by_program.entries == 0 and count(parsed.entries).esp > 0 then
+  if not found then
+    return parsed, said and { said }
+  end
+  local by_program = keylog.parse(found)
+  if #by_program.entries == 0 then
+    if count(parsed.entries).esp > 0 then
       return parsed, said
-    elseif #by_program.entries == 0 and input.capture then
+    elseif input.capture then
       said[#said + 1] = string.format(NONE_PROVED, input.capture)
-    elseif #by_program.entries == 0 and string.find(table.concat(said), "with the capture", 1, true) then
+    elseif string.find(table.concat(said), "with the capture", 1, true) then
       said[#said + 1] = string.format(TOGETHER, choice.keylog)
     end
-    return replaced(parsed, by_program, input.capture), said
   end
-  return parsed, said and { said }
+  return replaced(parsed, by_program, input.capture), said
 end
 
 -- The key files of a choice.
@@ -318,11 +309,11 @@ local function sentences(log, parsed, esp, ike, said)
   if n.contradicting > 0 then
     list[#list + 1] = n.contradicting .. " keys contradict another key of the same SA: the first in the log is used"
   end
-  local more, advice = said, nil
+  local more, advice
   if not said then
     more, advice = unread(log, parsed, n)
   end
-  for _, sentence in ipairs(more) do
+  for _, sentence in ipairs(said or more) do
     list[#list + 1] = sentence
   end
   if #esp.rows > rows.MANY then
@@ -358,15 +349,13 @@ function source.load(fs, choice, options)
     local sentence = is_capture(fs, choice.keylog) and NONE_BESIDE or UNREADABLE
     return nil, string.format(sentence, choice.keylog, choice.from)
   end
-  local parsed = keylog.parse(input.texts)
+  local read_here = keylog.parse(input.texts)
   if input.has_folder then
-    parsed.unsupported[#parsed.unsupported + 1] = "folder"
+    read_here.unsupported[#read_here.unsupported + 1] = "folder"
   end
-  local said
-  parsed, said = with_program(fs, choice, input, parsed, options.seconds)
-  local seen = source.seen_table(choice.seen)
+  local parsed, said = with_program(fs, choice, input, read_here, options.seconds)
   local esp = rows.esp(parsed.entries, {
-    accepts_chacha = options.accepts_chacha, user = options.user_esp, seen = seen,
+    accepts_chacha = options.accepts_chacha, user = options.user_esp, seen = source.seen_table(choice.seen),
   })
   local ike = rows.ike1(parsed.entries, { user = options.user_ike })
   local result = { esp = esp.rows, ike1 = ike.rows, known = {}, masked = {} }

@@ -27,14 +27,13 @@ local function begins_with(text, prefix)
   return string.sub(text, 1, #prefix) == prefix
 end
 
+-- What a section's first line says of the program that wrote it: nonce, pid, start, time; and of the user's file.
 local function marker_of(text)
-  local line = string.match(text, "^[^\r\n]*")
-  return {
-    nonce = string.match(line, " nonce=(%w+)"), pid = string.match(line, " pid=(%d+)"),
-    start = string.match(line, " start=(%d+)"),
-    time = tonumber(string.match(line, " time=(%d+)") or ""),
-    absent = string.find(line, "original=absent", 1, true) ~= nil,
-  }
+  local marker = {}
+  for name, value in string.gmatch(string.match(text, "^[^\r\n]*"), " (%l+)=(%w+)") do
+    marker[name] = value
+  end
+  return marker
 end
 
 -- Returns the end of the section at the beginning of a text; a section that lost its end goes on to the text's.
@@ -98,7 +97,7 @@ local function keep_sections(fs, path, text, keeps)
   local sections, body = split(text)
   local kept, absent = {}, false
   for _, one in ipairs(sections) do
-    absent = absent or one.marker.absent
+    absent = absent or one.marker.original == "absent"
     if keeps(one.marker) then
       kept[#kept + 1] = one.text
     end
@@ -146,11 +145,8 @@ store.repair = locked(function(fs, path)
     keep_sections(fs, path, text, fs.is_alive)
     return mended or fs.read(path) ~= text
   elseif fs.read(aside) then
-    if text then
-      -- Someone wrote the table anew since; theirs is newer, the older one is kept beside it.
-      return replace(fs, aside, path .. ".rekeyscope-saved")
-    end
-    return replace(fs, aside, path)
+    -- Where someone wrote the table anew since, theirs is newer, and the older one is kept beside it.
+    return replace(fs, aside, text and path .. ".rekeyscope-saved" or path)
   end
   return mended
 end)
@@ -160,7 +156,7 @@ end)
 store.lend = locked(function(fs, path, rows, who)
   local text = fs.read(path)
   local under = text and split(text) or {}
-  local absent = text == nil or (under[1] ~= nil and under[1].marker.absent)
+  local absent = text == nil or (under[1] ~= nil and under[1].marker.original == "absent")
   local first_line = TEMPORARY .. " nonce=" .. who.nonce .. " pid=" .. (who.pid or "") .. " start=" .. (who.start or "")
     .. " time=" .. (who.time or "") .. " original=" .. (absent and "absent" or "present")
   local new, reason = write_new(fs, path, section(first_line, rows) .. (text or ""))
@@ -200,15 +196,13 @@ end
 store.keep = locked(function(fs, path, rows)
   local text = fs.read(path)
   local body = store.user_part(text)
-  if #rows == 0 then
-    if not text or body == text then
-      return true
-    elseif body == "" then
-      return fs.remove(path)
-    end
-    return write_over(fs, path, body)
+  local whole = (#rows > 0 and section(PERSISTENT, rows) or "") .. body
+  if #rows == 0 and body == (text or "") then
+    return true
+  elseif whole == "" then
+    return fs.remove(path)
   end
-  return write_over(fs, path, section(PERSISTENT, rows) .. body)
+  return write_over(fs, path, whole)
 end)
 
 -- A file that is the user's to see and change, written whole or not at all.
