@@ -35,7 +35,7 @@ end
 local function ike(at, id, src, dst, length, more)
   frame = frame + 1
   local message = {
-    frame = frame, us = at * MS, src = src, dst = dst, ports = "", id = id, number = id, version = 1, cookie = "c",
+    frame = frame, us = at * MS, src = src, dst = dst, ports = "", id = id, version = 1, cookie = "c",
     length = length,
   }
   for name, value in pairs(more or {}) do

@@ -23,7 +23,7 @@ local function packets(s, from_ms, to_ms, spi, src, dst, bytes)
 end
 local function quick_mode(s, at_ms, id, src, dst, fields)
   frame = frame + 1
-  local message = { frame = frame, us = at_ms * MS, src = src, dst = dst, ports = "", id = id, number = id, version = 1, length = 172 }
+  local message = { frame = frame, us = at_ms * MS, src = src, dst = dst, ports = "", id = id, version = 1, length = 172 }
   for name, value in pairs(fields or {}) do
     message[name] = value
   end
@@ -42,7 +42,7 @@ local a2 = packets(s, 9040, 12000, "a2", "A", "B")
 packets(s, 9060, 12000, "b2", "B", "A", 100)
 local list = sa.confirmed(s)
 check.equal(#list, 1, "one rekey")
-check.equal(list[1].exchange.number, "q1", "its exchange")
+check.equal(list[1].exchange.id, "q1", "its exchange")
 check.equal(a2.generation .. a2.previous.spi, "1a1", "generation and the SPI before")
 check.equal(a2.gap_us, 40 * MS, "gap")
 check.equal(list[1].trigger.kind, "volume", "891 kB of 1000 kB after 9 s of 3600 s")
@@ -124,7 +124,7 @@ quick_mode(s, 5010, "q2", "B", "A")
 quick_mode(s, 5020, "q2", "A", "B")
 local a3 = packets(s, 5030, 6000, "a3", "A", "B")
 check.equal(#sa.confirmed(s), 2, "two rekeys")
-check.equal(a3.rekey.exchange.number, "q2", "the new SPI belongs to the exchange just finished")
+check.equal(a3.rekey.exchange.id, "q2", "the new SPI belongs to the exchange just finished")
 
 -- A retransmitted message is the same exchange.
 s = sa.new()

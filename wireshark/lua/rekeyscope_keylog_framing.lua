@@ -174,10 +174,6 @@ end
 -- { text, sender, time, tag ("ike", "other" or nil), context (the SA's number), collected (the collector's time),
 -- framed_at (where the router's time, its tag or the message begins) } of a line. `text` is trimmed.
 function framing.read(line)
-  local printed = framing.printed(line, 1)
-  if printed then
-    return printed
-  end
   local at, time, after = string.match(string.sub(line, 1, REACH), STAMP)
   local collected, body, prefix, text = nil, line
   if at ~= 1 then

@@ -79,17 +79,20 @@ local function esp_key(parser, context, slot, digits, line_number)
   end
 end
 
+-- Notes a value of phase 1; another one of its name belongs to the next phase 1.
+local function ike_value(parser, context, name, digits)
+  if context.ike[name] and context.ike[name] ~= digits then
+    end_ike(parser, context)
+  end
+  context.ike[name] = digits
+  return context.ike
+end
+
 local function cookies(parser, context, open)
   local digits = open.digits
-  if open.kind == "message" and (open.width ~= 16 or #digits ~= 32) then
-    return
-  end
-  if #digits == 32 or #digits == 16 then
-    local initiator = string.sub(digits, 1, 16)
-    if context.ike.icookie and context.ike.icookie ~= initiator then
-      end_ike(parser, context)
-    end
-    context.ike.icookie = initiator
+  local pair = #digits == 32 and (open.kind ~= "message" or open.width == 16)
+  if pair or #digits == 16 and open.kind ~= "message" then
+    ike_value(parser, context, "icookie", string.sub(digits, 1, 16))
   end
 end
 
@@ -109,10 +112,7 @@ function TAKE.keymat(parser, context, open)
     esp_key(parser, context, "enc", string.sub(open.digits, 1, split), open.line)
     esp_key(parser, context, "auth", string.sub(open.digits, split + 1), open.line)
   elseif open.kind == "key" and not context.esp.spi and #open.digits > FEWEST_SHOWN then
-    if context.ike.unnamed and context.ike.unnamed ~= open.digits then
-      end_ike(parser, context)
-    end
-    context.ike.unnamed, context.ike.unnamed_line = open.digits, open.line
+    ike_value(parser, context, "unnamed", open.digits).unnamed_line = open.line
   elseif open.kind == "key" and transforms.fits_encryption("AES-CBC", open.digits) then
     -- The authentication key may follow by itself.
     esp_key(parser, context, "enc", open.digits, open.line)
@@ -141,13 +141,8 @@ function TAKE.spi(parser, context, open)
 end
 
 local function take_secret(parser, context, open)
-  local ike = context.ike
-  if ike[open.kind] and ike[open.kind] ~= open.digits then
-    end_ike(parser, context)
-    ike = context.ike
-  end
+  local ike = ike_value(parser, context, open.kind, open.digits)
   ike.line = ike.line or open.line
-  ike[open.kind] = open.digits
 end
 
 for _, name in ipairs(SECRETS) do

@@ -43,17 +43,12 @@ local function spi_of(text)
   if text == "*" then
     return "*"
   end
-  if string.find(text, "^0[xX]%x+$") then
-    local digits = string.gsub(string.lower(string.sub(text, 3)), "^0+", "")
-    return #digits <= 8 and string.rep("0", 8 - #digits) .. digits or nil
+  local digits = string.match(text, "^0[xX]0*(%x+)$")
+  if digits then
+    return #digits <= 8 and string.rep("0", 8 - #digits) .. string.lower(digits) or nil
   end
-  if string.find(text, "^%d+$") and #text <= 10 then
-    local number = tonumber(text)
-    if number <= tonumber("4294967295") then
-      return string.format("%08x", number)
-    end
-  end
-  return nil
+  local number = #text <= 10 and string.find(text, "^%d+$") and tonumber(text)
+  return number and number <= 4294967295 and string.format("%08x", number) or nil
 end
 
 -- A key column: "0x…" or, as Wireshark also allows, plain text whose bytes are the key.

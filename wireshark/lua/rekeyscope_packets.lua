@@ -289,8 +289,7 @@ local function account_ike(self, number, us, exchange_type)
     -- Message IDs count per side (RFC 7296 §2.2): who asks is part of an exchange's name.
     message.version, message.initiator = 2, value(get.response) and dst or src
   end
-  local digits = string.format("%08x", message_id)
-  message.id, message.number = message.cookie .. digits .. (message.initiator or ""), "0x" .. digits
+  message.id = message.cookie .. string.format("%08x", message_id) .. (message.initiator or "")
   message.length, message.fragment = value(get.ike_length) or 0, value(get.frag_seq) or value(get.frag_number)
   message.seconds, message.kilobytes = lifetimes(get)
   message.spis = named_spis(get)

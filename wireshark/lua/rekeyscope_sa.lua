@@ -51,7 +51,7 @@ local function tunnel_of(state, src, dst, ports)
   local key = tunnel_key(src, dst, ports)
   local tunnel = state.tunnels[key]
   if not tunnel then
-    tunnel = { number = #state.list + 1, directions = {}, by_message = {}, newest = {}, rekeys = {}, spis = {},
+    tunnel = { directions = {}, by_message = {}, newest = {}, rekeys = {}, spis = {},
       speaks = {}, initial = 0 }
     state.tunnels[key] = tunnel
     state.list[#state.list + 1] = tunnel
@@ -95,18 +95,16 @@ end
 -- Returns what the SAs in use had carried when a rekey began, and the limit that this points to. One rekey alone cannot
 -- prove its cause: where neither limit is near, or none is known, the answer is "unknown".
 local function trigger_at(tunnel, us, current)
-  local trigger = { bytes = 0, both_bytes = 0, packets = 0 }
+  local trigger = { bytes = 0 }
   local exchange
   for _, direction in pairs(tunnel.directions) do
     local lineage = predecessor(direction)
     local old = lineage and lineage.current
     if old then
-      trigger.both_bytes = trigger.both_bytes + old.bytes
       -- Most peers count the decrypted payload; without the key ESP bytes have to do.
-      local opened = old.opened == old.packets and old.packets > 0
-      local bytes = opened and old.payload_bytes or old.bytes
+      local bytes = old.opened == old.packets and old.payload_bytes or old.bytes
       if bytes > trigger.bytes then
-        trigger.bytes, trigger.packets, trigger.payload = bytes, old.packets, opened
+        trigger.bytes = bytes
       end
       if not trigger.age_us or us - old.first_us > trigger.age_us then
         trigger.age_us = us - old.first_us
@@ -173,10 +171,9 @@ local function rekey_for(tunnel, direction, spi)
   return nil
 end
 
-local function start_lineage(direction, new)
-  local lineage = { number = #direction.lineages + 1, current = new }
-  direction.lineages[lineage.number] = lineage
-  new.lineage, new.generation = lineage, 0
+local function start_lineage(direction, one)
+  one.lineage = { current = one }
+  direction.lineages[#direction.lineages + 1] = one.lineage
 end
 
 local function succeed(state, new, lineage, frame, us)
@@ -205,7 +202,7 @@ local function new_sa(state, tunnel, src, dst, spi, frame, us)
   local direction = direction_of(tunnel, src, dst)
   local new = {
     number = #state.sas + 1, spi = spi, src = src, dst = dst, direction = direction, first_us = us,
-    packets = 0, bytes = 0, payload_bytes = 0, opened = 0, status = {},
+    generation = 0, packets = 0, bytes = 0, payload_bytes = 0, opened = 0, status = {},
   }
   state.sas[new.number] = new
   state.by_id[spi .. dst] = new
@@ -228,10 +225,7 @@ local function split(old)
   if new.lineage.current == old then
     return
   end
-  local lineage = { number = #direction.lineages + 1, current = old }
-  direction.lineages[lineage.number] = lineage
-  old.lineage = lineage
-  new.beside = old
+  start_lineage(direction, old)
   if new.rekey then
     new.rekey.beside = true
   end
@@ -313,7 +307,7 @@ local function exchange_of(state, tunnel, message)
     return exchange
   end
   exchange = {
-    id = message.id, number = message.number, version = message.version, frame = message.frame, us = message.us,
+    id = message.id, version = message.version, frame = message.frame, us = message.us,
     last_us = message.us, initiator = message.initiator or message.src, spis = {},
     limit_kb = message.kilobytes, limit_s = message.seconds, cookie = message.cookie, requests = 0,
     request_us = message.us,
@@ -344,9 +338,9 @@ function sa.client(state, src, dst, ports, client)
   end
 end
 
--- A message of an exchange that makes CHILD_SAs: { frame, us, src, dst, ports, id, number, version, initiator,
+-- A message of an exchange that makes CHILD_SAs: { frame, us, src, dst, ports, id, version, initiator,
 -- cookie, length, fragment, spis, kilobytes, seconds, error }. `id` tells exchanges apart (cookies, message ID, who
--- asks), `number` is the message ID, `cookie` names the IKE SA; `spis`, `kilobytes`, `seconds` and `error` are what the
+-- asks), `cookie` names the IKE SA; `spis`, `kilobytes`, `seconds` and `error` are what the
 -- message offers or reports when it could be decrypted. Returns the rekey it belongs to (nil for a first exchange),
 -- and a mark where the message stands out (rekeyscope_attempt).
 function sa.exchange(state, message)
