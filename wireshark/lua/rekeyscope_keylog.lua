@@ -41,17 +41,13 @@ local function same_keys(a, b)
     and a.status == b.status
 end
 
--- An SA is known by its destination, protocol and SPI.
-local function place(entry)
-  return entry.dst or "*"
-end
-
--- Adds an entry unless the file has said the same before. A second key for one SA is kept beside the first.
+-- Adds an entry unless the file has said the same before. A second key for one SA, which its destination and SPI name,
+-- is kept beside the first.
 local function add_esp(parser, entry)
   local known = parser.by_spi[entry.spi] or {}
   parser.by_spi[entry.spi] = known
   for _, other in ipairs(known) do
-    if place(other) == place(entry) then
+    if other.dst == entry.dst then
       if same_keys(other, entry) then
         return
       elseif not other.status and not entry.status then

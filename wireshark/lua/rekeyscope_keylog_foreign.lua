@@ -48,19 +48,15 @@ local CONTAINERS = {
   { "xz", "compressed with xz", "^\2537zXZ%z" }, { "bzip2", "compressed with bzip2", "^BZh%d1AY" },
 }
 
-local CALLED = {
+-- A format's words in a sentence.
+foreign.CALLED = {
   ikev2 = "has rows of ikev2_decryption_table", derivation = "has what keys are derived from",
   folder = "a folder of logs",
 }
 for _, list in ipairs({ FORMATS, CONTAINERS }) do
   for _, known in ipairs(list) do
-    CALLED[known[1]] = known[2]
+    foreign.CALLED[known[1]] = known[2]
   end
-end
-
--- Returns the words for a format of that name.
-function foreign.called(name)
-  return CALLED[name] or name
 end
 
 -- Returns the container of those bytes, or nil.

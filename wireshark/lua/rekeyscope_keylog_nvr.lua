@@ -19,9 +19,7 @@ local LENGTHS = "the keys after this SPI have lengths that no transform takes: t
   .. " something else"
 
 function nvr.new(emit)
-  return {
-    emit = emit, contexts = {}, count = 0, last = {}, interrupts = 0, derived = false, seen = false,
-  }
+  return { emit = emit, contexts = {}, count = 0, last = {}, interrupts = 0, derived = false, seen = false }
 end
 
 local SECRETS = { "skeyid", "skeyid_d", "skeyid_a", "skeyid_e", "ka" }
@@ -99,12 +97,10 @@ end
 local TAKE = {}
 
 function TAKE.enc(parser, context, open)
-  esp_key(parser, context, "enc", open.digits, open.line)
+  esp_key(parser, context, open.kind, open.digits, open.line)
 end
 
-function TAKE.auth(parser, context, open)
-  esp_key(parser, context, "auth", open.digits, open.line)
-end
+TAKE.auth = TAKE.enc
 
 function TAKE.keymat(parser, context, open)
   local split = transforms.keymat_split(open.digits)

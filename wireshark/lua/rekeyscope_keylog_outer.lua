@@ -211,13 +211,7 @@ function outer.places(bytes, longest)
   local starts, stops, numbers, at, number, has_lf = {}, {}, {}, 1, 1, false
   local has_cr = string.find(bytes, "\r", 1, true) ~= nil
   while at <= #bytes do
-    local stop
-    if has_cr then
-      stop = string.find(bytes, "[\r\n]", at)
-    else
-      stop = string.find(bytes, "\n", at, true)
-    end
-    stop = stop or #bytes + 1
+    local stop = string.find(bytes, has_cr and "[\r\n]" or "\n", at, not has_cr) or #bytes + 1
     local count = #starts + 1
     starts[count], numbers[count] = at, number
     stops[count] = stop - at <= longest and stop - 1 or at + longest - 1

@@ -248,7 +248,7 @@ local function unread(log, parsed, n)
   local list, advice = {}, nil
   for _, name in ipairs(parsed.unsupported) do
     if NEEDS_CAPTURE[name] then
-      local sentence = string.format(WITH_CAPTURE, log, foreign.called(name))
+      local sentence = string.format(WITH_CAPTURE, log, foreign.CALLED[name])
       -- Such logs hold what keys derive from beside the keys themselves, which mostly are all that is needed.
       if n.esp > 0 then
         advice = sentence
@@ -258,9 +258,9 @@ local function unread(log, parsed, n)
     elseif foreign.KEYLESS[name] then
       list[#list + 1] = string.format(KEYLESS, log, name, foreign.KEYLESS[name])
     elseif UNPACK[name] then
-      list[#list + 1] = string.format(PACKED, log, foreign.called(name), UNPACK[name])
+      list[#list + 1] = string.format(PACKED, log, foreign.CALLED[name], UNPACK[name])
     else
-      list[#list + 1] = string.format(NOT_INSTALLED, log, foreign.called(name))
+      list[#list + 1] = string.format(NOT_INSTALLED, log, foreign.CALLED[name])
     end
   end
   if #parsed.formats == 0 and #list == 0 and n.secret == 0 then
