@@ -115,6 +115,7 @@ local function load_by(text)
     read = function(name)
       return name == "k" and CHARON or nil
     end,
+    is_capture = function() end, is_folder = function() end,
     run = function(command)
       local pipe = io.popen(command)
       local printed = pipe:read("*a")

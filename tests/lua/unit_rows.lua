@@ -76,7 +76,10 @@ check.equal(#rows.ike1({ { kind = "ike1", cookie = "33acac7650479d9d", key = "00
 -- A disk in memory. `budget` operations succeed; the next one never returns, as after kill -9. `windows`:
 -- rename() does not replace.
 local function disk(files, budget, windows)
-  local fs = { files = files, lock = function() end, unlock = function() end }
+  local fs = { files = files }
+  for _, name in ipairs({ "lock", "unlock", "is_capture", "is_folder", "run" }) do
+    fs[name] = function() end
+  end
   function fs.is_alive()
     return false
   end

@@ -137,17 +137,13 @@ function source.joined(paths)
   return table.concat(paths, BETWEEN_LOGS)
 end
 
-local function is_capture(fs, path)
-  return fs.is_capture ~= nil and fs.is_capture(path)
-end
-
 -- Adds a file, or a folder that `rekeyscope keys --export wireshark` wrote. Returns whether it can be read.
 local function add_file(fs, input, path)
   local texts = { fs.read(path) }
   for _, name in ipairs(#texts == 0 and source.TABLES or {}) do
     texts[#texts + 1] = fs.read(path .. "/" .. name)
   end
-  if #texts == 0 and not (fs.is_folder and fs.is_folder(path)) then
+  if #texts == 0 and not fs.is_folder(path) then
     return false
   end
   input.files[#input.files + 1] = path
@@ -162,14 +158,14 @@ end
 -- capture may stand among the logs, or alone, for the key files beside it.
 local function input_of(fs, choice)
   local input = { files = {}, texts = {}, capture = choice.capture }
-  if is_capture(fs, choice.keylog) then
+  if fs.is_capture(choice.keylog) then
     input.capture = choice.keylog
   elseif add_file(fs, input, choice.keylog) then
     return input
   else
     for one in string.gmatch(choice.keylog, "[^" .. BETWEEN_LOGS .. "]+") do
       one = string.match(one, "^%s*(.-)%s*$")
-      if is_capture(fs, one) then
+      if fs.is_capture(one) then
         input.capture = one
       elseif not add_file(fs, input, one) then
         return nil
@@ -271,7 +267,7 @@ end
 
 -- Reads with the program what was not read here. Returns what is known then, and the sentences about it.
 local function with_program(fs, choice, input, parsed, seconds)
-  if not fs.run or not wants_program(parsed, input.capture) then
+  if not wants_program(parsed, input.capture) then
     return parsed, nil
   end
   local found, said = program.tables(fs.run, {
@@ -346,7 +342,7 @@ end
 function source.load(fs, choice, options)
   local input = input_of(fs, choice)
   if not input then
-    local sentence = is_capture(fs, choice.keylog) and NONE_BESIDE or UNREADABLE
+    local sentence = fs.is_capture(choice.keylog) and NONE_BESIDE or UNREADABLE
     return nil, string.format(sentence, choice.keylog, choice.from)
   end
   local read_here = keylog.parse(input.texts)
