@@ -19,10 +19,9 @@ local UNCHECKED = "ANY %d bit authentication [no checking]"
 local function names_of(entry)
   local enc, auth = entry.enc, entry.auth
   if not enc then
+    -- The reader has left out keys that no transform takes.
     local possible = transforms.plausible(entry.enc_key, entry.auth_key)
-    if #possible == 0 then
-      return nil, "no transform takes keys of these lengths"
-    elseif #possible > 1 and possible[2][1] ~= possible[1][1] then
+    if #possible > 1 and possible[2][1] ~= possible[1][1] then
       return nil, "the log does not say whether its key is for " .. possible[1][1] .. " or " .. possible[2][1]
     end
     enc, auth = possible[1][1], possible[1][2]
@@ -33,10 +32,8 @@ local function names_of(entry)
   elseif entry.unchecked then
     return enc_name, entry.unchecked, ""
   end
-  local auth_name, bits = transforms.wireshark_integrity(auth or "none")
-  if not bits then
-    return nil, "the authentication algorithm is not known"
-  elseif not auth_name then
+  local auth_name, bits = transforms.wireshark_integrity(auth)
+  if not auth_name then
     -- Wireshark cannot check it, but it can skip it.
     return enc_name, string.format(UNCHECKED, bits), ""
   end
