@@ -30,7 +30,7 @@ local function value_of_key(text)
   return digits and #digits % 2 == 0 and string.lower(digits) or nil
 end
 
--- What a line says by its first word; its next three are the arguments.
+-- Reads a line by its first word; the next three are the arguments.
 local READ = {}
 
 function READ.proto(block, proto, word, spi)

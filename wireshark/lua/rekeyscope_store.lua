@@ -27,7 +27,8 @@ local function begins_with(text, prefix)
   return string.sub(text, 1, #prefix) == prefix
 end
 
--- What a section's first line says of the program that wrote it: nonce, pid, start, time; and of the user's file.
+-- A section's first line names the program that wrote it (nonce, pid, start, time), and says whether the user had a
+-- file.
 local function marker_of(text)
   local marker = {}
   for name, value in string.gmatch(string.match(text, "^[^\r\n]*"), " (%l+)=(%w+)") do
@@ -145,7 +146,7 @@ store.repair = locked(function(fs, path)
     keep_sections(fs, path, text, fs.is_alive)
     return mended or fs.read(path) ~= text
   elseif fs.read(aside) then
-    -- Where someone wrote the table anew since, theirs is newer, and the older one is kept beside it.
+    -- A table that someone wrote anew since is newer, and the older one is kept beside it.
     return replace(fs, aside, text and path .. ".rekeyscope-saved" or path)
   end
   return mended
