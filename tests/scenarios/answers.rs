@@ -1,7 +1,7 @@
 //! First lines about what is no rekey: a capture in which it is planted, and where it matters one that looks like it.
 
 use super::played_by_name;
-use super::steps::{AFTER, BEFORE, GENEROUS, rekey_in_silence, resend_lost};
+use super::steps::{AFTER, BEFORE, GENEROUS, exchange, rekey_in_silence, resend_lost};
 use crate::support::{analyze_with, analyze_world};
 use rekeyscope_keylog::KeyMaterial;
 use rekeyscope_model::analysis::{Analysis, AnswerLines, EventKind};
@@ -576,6 +576,45 @@ fn a_client_that_comes_back_under_another_address_inside() {
     );
     assert!(redialled.headline.contains("passed for 11.0 s"), "{redialled:?}");
     assert!(other_host.headline.contains("since"), "{other_host:?}");
+}
+
+/// ```text
+/// client ──▶ server  Quick Mode, whose third message is lost behind this capture; pings on the new SA
+///        ◀──         its second message again, and no ESP until the next Quick Mode
+/// ```
+/// Where it is not repeated, the server may have dropped its SA.
+#[test]
+fn a_third_message_that_its_initiator_takes_for_delivered() {
+    let answer = |repeated: bool| {
+        with_keys(move |w| {
+            let ping = |w: &mut World, answered| {
+                w.ping_server(answered);
+                w.wait(1_000);
+            };
+            (0..5).for_each(|_| ping(w, true));
+            let mut qm = w.begin(true);
+            exchange(w, &mut qm);
+            w.switch_up(&qm);
+            for _ in 0..3 {
+                (0..10).for_each(|_| ping(w, false));
+                if repeated {
+                    w.repeat(&qm, 1);
+                }
+            }
+            let mut next = w.begin(true);
+            exchange(w, &mut next);
+            w.switch_up(&next);
+            w.switch_down(&next);
+            (0..5).for_each(|_| ping(w, true));
+        })
+    };
+    let [lost, dropped] = [true, false].map(answer);
+    assert!(lost.headline.contains("message of the renewal"), "{lost:?}");
+    assert!(
+        lost.why.contains("the third message of the Quick Mode"),
+        "{lost:?}"
+    );
+    assert!(!dropped.why.contains("third message"), "{dropped:?}");
 }
 
 /// ```text

@@ -343,7 +343,14 @@ pub(super) fn waits_no_longer(request: &Event, until: Timestamp) -> bool {
 }
 
 pub(super) fn answer_lost(view: &OutageView<'_>) -> Option<Explanation> {
-    let asked = out(view, &[EventKind::AnswerLost], 0);
+    let all = view.events(&[EventKind::AnswerLost], ..=view.outage.to);
+    let is_out = |event: &&Event| {
+        // The side that hears no third message of Quick Mode has no SA to send on, while the other one has taken its own into use.
+        let waiting = view.other(event.by).map(|side| side.side);
+        let has_none = !view.got_new_sa_since(event.time) || view.sends_no_esp(waiting, view.outage.to);
+        event.until >= Some(view.outage.from) && has_none
+    };
+    let asked = Vec::from_iter(all.filter(is_out));
     let (first, others) = asked.split_first()?;
     Some(by_events(ExplanationCause::AnswerLost, first, others))
 }

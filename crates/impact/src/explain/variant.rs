@@ -52,6 +52,9 @@ pub fn variant(analysis: &Analysis, time: &ExplainedTime<'_>) -> Option<&'static
         Cause::L2tpClosed if shows(EventKind::EchoUnanswered) => Some("l2tp-unanswered"),
         Cause::NewSaLost => exchange.and_then(|made| of_new_sa(analysis, made, explanation)),
         Cause::DeletedEarly if exchange.is_some() => Some("dropped-early"),
+        Cause::AnswerLost if event.is_some_and(|lost| is_third_message(analysis, lost)) => {
+            Some("third-message-lost")
+        }
         Cause::AnsweredLate if event.is_some_and(|asked| loses_data_too(analysis, asked)) => {
             Some("answered-late-lossy")
         }
@@ -211,6 +214,12 @@ pub fn is_at_rest(explanation: &Explanation) -> bool {
 /// Tells whether an exchange ended a time that had lasted for longer than a receiver keeps an SA that it deleted.
 fn ended_with(exchange: &Exchange, time: &ExplainedTime<'_>) -> bool {
     exchange.first_time.nanos_since(time.start) > DELETE_OF_A_REKEY
+}
+
+/// Tells whether a message that was lost is the third one of a Quick Mode: the only one that its initiator sends behind the answer.
+fn is_third_message(analysis: &Analysis, lost: &Event) -> bool {
+    let exchange = lost.exchange.and_then(|index| analysis.exchanges.get(index));
+    exchange.is_some_and(|made| made.kind == ExchangeKind::QuickMode && made.initiator == lost.by)
 }
 
 /// Tells whether data on an SA that stands stopped, too, while a request waited for its answer.

@@ -38,6 +38,11 @@ impl SequenceTracker {
         self.first.map_or(0, |_| self.lowest.saturating_sub(1))
     }
 
+    /// The number of the first packet.
+    pub fn first(&self) -> Option<u64> {
+        self.first
+    }
+
     /// The highest number so far.
     pub fn highest(&self) -> Option<u64> {
         self.first.map(|_| self.highest)

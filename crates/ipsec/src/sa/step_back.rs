@@ -3,6 +3,9 @@
 use rekeyscope_model::chance::LEAST_NOT_BY_CHANCE;
 use rekeyscope_model::time::Timestamp;
 
+/// Numbers of the largest replay window that receivers have by default (Cisco and Juniper: 64; strongSwan: 32).
+const REPLAY_WINDOW: u64 = 64;
+
 /// Packets whose numbers other packets of the SA had, from a step back up to the highest number before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct StepBack {
@@ -35,8 +38,16 @@ pub struct StepsBack {
 
 impl StepsBack {
     /// Takes the number of a packet that the capture did not hold before; `used`: another packet had it. `highest` of those before, and
-    /// whether the packet is proven to be of this SA.
-    pub fn take(&mut self, number: u64, used: bool, (highest, proven): (u64, bool), seen: (Timestamp, u64)) {
+    /// whether the packet is proven to be of this SA. A number below the `first` one of the SA in the capture was used before the capture: no path
+    /// holds a packet for as long as a window of others takes.
+    pub fn take(
+        &mut self,
+        number: u64,
+        used: bool,
+        (first, highest, proven): (u64, u64, bool),
+        seen: (Timestamp, u64),
+    ) {
+        let used = used || number < first && highest - first >= REPLAY_WINDOW;
         let Some(step) = &mut self.now else {
             let begin = || StepBack {
                 from: highest,
@@ -82,7 +93,8 @@ mod tests {
         let (mut steps, mut seen, mut highest) = (StepsBack::default(), Vec::new(), 0);
         for (place, number) in numbers.into_iter().enumerate() {
             let at = (Timestamp(place as i64), place as u64);
-            steps.take(number, seen.contains(&number), (highest, proven), at);
+            let first = *seen.first().unwrap_or(&number);
+            steps.take(number, seen.contains(&number), (first, highest, proven), at);
             seen.push(number);
             highest = highest.max(number);
         }
@@ -98,6 +110,17 @@ mod tests {
         let lacking = (1..=961).chain(262..=900).filter(|number| number % 7 != 0);
         let step = taken(lacking, false).unwrap();
         assert_eq!((step.from, step.to, step.until), (961, 262, None));
+    }
+
+    /// The numbers that come again were sent before the capture.
+    #[test]
+    fn a_counter_that_was_restored_to_before_the_capture() {
+        let step = taken((5_000..=5_400).chain(3_000..=3_100), false).unwrap();
+        assert_eq!((step.from, step.to, step.packets), (5_400, 3_000, 101));
+        let just_begun = taken((5_000..=5_040).chain(4_900..=4_999), false);
+        assert_eq!(just_begun, None);
+        let two_late = taken((5_000..=5_400).chain([4_998, 4_999]).chain(5_401..=5_500), false);
+        assert_eq!(two_late, None);
     }
 
     #[test]

@@ -234,6 +234,7 @@ explains-answered-late = a request for a new SA was sent { $count } times before
 explains-answered-late-lossy = { explains-answered-late } Data stopped meanwhile on the old SA as well, which still stood: the path lost other packets with these requests.
 explains-ike-fragments = of a large IKE message only some fragments came, so it could not be answered.
 explains-answer-lost = a message of the renewal was sent again although its answer is in this capture: that answer did not reach the sender in time.
+explains-third-message-lost = the third message of the Quick Mode by { $who } is in this capture, and { $other } sent its own answer again long after it: that message was lost, and without it { $other } has no SA to send on.
 explains-collision = each side asked for a new SA before the other had answered, and they did not keep the same one.
 explains-collision-silent = each side asked for a new SA before the other had answered. After that no ESP of { $who } came, and its IKE did: it probably has no SA to send on.
 explains-limit-read = { $stated ->
@@ -331,7 +332,7 @@ explains-no-mtu = packets of up to { $bytes } bytes passed, and those of { $lost
 explains-cut = the sender repeated packets of { $lost } bytes in vain until it cut them by itself to { $bytes }, which passed: the limit lies between them.
 explains-never-cut = { explains-cut }
 explains-large-packets-only = echoes were answered, and no full-sized packet arrived.
-explains-numbers-back = on the same SA they went from { $from } to { $to } and came a second time with other bytes, as when a restart or failover goes on with an old counter: a receiver with replay protection takes none of these packets.
+explains-numbers-back = on the same SA they went from { $from } to { $to }, to numbers that it had used before, as when a restart or failover goes on with an old counter: a receiver with replay protection takes none of these packets.
 explains-left-out = packets of { $who } ended both ways with the switch to the new SA, which carries other hosts. Its traffic selectors probably leave { $who } out. Both ends may have stopped by themselves just then: these packets do not show which.
 explains-by-turns = each time { $to } sets up a new SA, ESP of { $who } to this client stops, and the other way round: { $who } takes both for one client. { $known ->
     [proven] Both have the same address inside the tunnel.
@@ -470,6 +471,7 @@ cure-unanswered = see in the log of { $who } whether these requests came: it may
    *[plain] a filter for UDP 500 and 4500, or a firewall before { $who } that forgets UDP without packets (let { $who } check every 20 s)
 }. If large messages alone are lost, use IKE fragmentation or a group with smaller keys (an elliptic curve).
 cure-answer-lost = find what loses IKE messages between the ends (a full queue, a filter, NAT), and raise the lifetime of the SAs, so that fewer renewals can be hit. If large messages alone are lost, use IKE fragmentation or a group with smaller keys (an elliptic curve).
+cure-third-message-lost = update { $who }, which should send its third message again whenever the answer comes again, or use IKEv2, which has none; find what loses IKE messages between the ends (a full queue, a filter, NAT). Until then: clear the SA at { $who }.
 cure-answered-late = find what loses IKE messages between the ends (a full queue, a filter, NAT), and start renewals early enough for a repeated request to be answered before the SA ends (strongSwan: `rekey_time` or `rekey_bytes` further below `life_time` or `life_bytes`). If large messages alone are lost, use IKE fragmentation or a group with smaller keys (an elliptic curve).
 cure-answered-late-lossy = find what loses packets of every kind between the ends. If somebody sends more than the narrowest link takes, shape that a little below it (`fq_codel` or `cake`) and give IKE (UDP 500 and 4500) priority; and start renewals early enough for a repeated request to be answered before the SA ends (strongSwan: `rekey_time` further below `life_time`).
 cure-ike-fragments = switch IKE fragmentation on at both ends (strongSwan: `fragmentation = yes`), or use a group with smaller keys (an elliptic curve).

@@ -95,11 +95,12 @@ impl Analyzer {
         }
         let number = association.whole_sequence(pending.sequence);
         let used = sighting == Appearance::NumberUsed;
+        let first = association.sequence.first().unwrap_or(number);
         let highest = association.sequence.highest().unwrap_or(number);
         association.sequence.observe(number, used);
         // A cut packet may end elsewhere than a copy of it.
         if !pending.cut && decoded.icv != Icv::Failed {
-            let before = (highest, decoded.icv == Icv::Verified);
+            let before = (first, highest, decoded.icv == Icv::Verified);
             let seen = (pending.time, pending.frame);
             association.steps_back.take(number, used, before, seen);
         }
