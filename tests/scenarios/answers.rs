@@ -617,6 +617,41 @@ fn a_third_message_that_its_initiator_takes_for_delivered() {
     assert!(!dropped.why.contains("third message"), "{dropped:?}");
 }
 
+/// A side that asks for a login in vain, and deletes its SAs, though data of the other side comes; asked once, it is not known why.
+#[test]
+fn a_login_that_nobody_answers() {
+    let answer = |times: usize| {
+        with_keys(move |w| {
+            w.establish(GENEROUS);
+            w.steady(BEFORE);
+            w.ask_for_login(times, 2_000);
+            w.go_deaf(100);
+            w.delete(w.down.spi);
+            w.download = false;
+            w.wait(4_000);
+            w.main_mode();
+            w.download = true;
+            w.establish(GENEROUS);
+            resend_lost(w, 100);
+            w.steady(AFTER);
+        })
+    };
+    let [again_and_again, once] = [4, 1].map(answer);
+    assert!(
+        again_and_again
+            .headline
+            .contains("ended the tunnel for want of a login"),
+        "{again_and_again:?}"
+    );
+    assert!(
+        again_and_again
+            .why
+            .contains("asked 4 times in a Transaction exchange"),
+        "{again_and_again:?}"
+    );
+    assert!(!once.headline.contains("login"), "{once:?}");
+}
+
 /// ```text
 /// client ──▶ server  pings from the first packet on, which nobody answers; then, in new SAs or in the same ones, all are answered
 /// ```

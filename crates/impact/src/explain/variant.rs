@@ -60,6 +60,7 @@ pub fn variant(analysis: &Analysis, time: &ExplainedTime<'_>) -> Option<&'static
         }
         Cause::Unanswered if explanation.seconds.is_some() => Some("unanswered-given-up"),
         Cause::GivenUp if exchange.is_none() => Some("given-up-away"),
+        Cause::GivenUpTooSoon if asked_for_login(analysis, explanation) => Some("given-up-login"),
         Cause::GivenUpTooSoon if !is(EventKind::ChecksAnsweredLate) => Some("given-up-alive"),
         Cause::AnsweredElsewhere if event.is_some_and(|e| e.ports().is_some()) => Some("answered-at-port"),
         Cause::AddressChanged if explanation.seconds.is_some() => Some("moved"),
@@ -214,6 +215,15 @@ pub fn is_at_rest(explanation: &Explanation) -> bool {
 /// Tells whether an exchange ended a time that had lasted for longer than a receiver keeps an SA that it deleted.
 fn ended_with(exchange: &Exchange, time: &ExplainedTime<'_>) -> bool {
     exchange.first_time.nanos_since(time.start) > DELETE_OF_A_REKEY
+}
+
+/// Tells whether the questions without an answer are those of a Transaction exchange: for a user and a password (XAUTH), or for addresses.
+fn asked_for_login(analysis: &Analysis, explanation: &Explanation) -> bool {
+    let asked = evidence_of(analysis, explanation, EventKind::ChecksUnanswered);
+    let mut all = analysis.exchanges.iter();
+    asked.is_some_and(|asked| {
+        all.any(|own| own.kind == ExchangeKind::Transaction && own.frames.first() == Some(&asked.frame))
+    })
 }
 
 /// Tells whether a message that was lost is the third one of a Quick Mode: the only one that its initiator sends behind the answer.

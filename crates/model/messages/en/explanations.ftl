@@ -40,6 +40,7 @@ outage-new-ike-deleted = { $who } { $probably }deleted its new IKE SA { $at }
 outage-refused = { $who } { $probably }refused the renewal { $at }
 outage-refused-child = { $who } { $probably }refused the new child SA { $at }
 outage-given-up = { $who } { $probably }did not answer checks { $at }
+outage-given-up-login = { $other } { $probably }ended the tunnel for want of a login { $at }
 outage-given-up-too-soon = { $who } was { $probably }given up too soon { $at }
 outage-unanswered = { $who } { $probably }did not answer the renewal { $at }
 outage-fragments-lost-behind = { outage-unanswered }
@@ -224,6 +225,7 @@ explains-given-up-alive = { $count ->
     [one] one check
    *[other] { $count } checks
 } got no answer in { $took }, so { $other } deleted its SAs, though ESP of { $who } came all the time: it was alive.
+explains-given-up-login = { $other } asked { $count } times in a Transaction exchange (probably XAUTH, for user and password, as at a renewal of the IKE SA), { $who } did not answer, and { $took } after the first time { $other } deleted its SAs. ESP of { $who } came all the time.
 explains-unanswered = { $count ->
     [0] requests
     [one] one request
@@ -465,6 +467,7 @@ cure-deleted-and-made-anew = look into the log of { $who } for why it deleted { 
 cure-new-ike-deleted = at { $who }, look into the log at { $moment } for why the new IKE SA was deleted (a fault of its software, as when it had repeated the request of the renewal), and update it; let traffic bring the tunnel up again (strongSwan: `start_action = trap`).
 cure-refused = look into the log of { $who } for its reason: proposals, PFS group and traffic selectors must match at the renewal, too.
 cure-given-up-too-soon = keep the line from filling: send a little less than it carries (shape with `fq_codel` or `cake`), give UDP 500 and 4500 priority, and let dead peer detection wait longer (strongSwan: `retransmit_tries`).
+cure-given-up-login = at { $other }, ask for no login when the IKE SA is renewed (Cisco: `re-xauth disable`), or raise the lifetime of the IKE SA; or let { $who } keep user and password; or use IKEv2 with certificates.
 cure-given-up-alive = at { $other }, let ESP count as a sign of life (dead peer detection on demand, which asks only when nothing comes), or give it a longer delay and more tries (strongSwan: `dpd_delay`, `dpd_timeout`, `retransmit_tries`). See why { $who } leaves checks unanswered (load, a filter).
 cure-unanswered = see in the log of { $who } whether these requests came: it may drop what it does not expect. If they did not, find what drops IKE while ESP passes: { $esp ->
     [udp] a NAT timeout, a filter for UDP 500 and 4500
@@ -521,9 +524,9 @@ cure-silent-renewed = look into the log of { $who } at { $from } (SA deleted, re
 } and capture there, too.
 cure-silent-without-ike = capture IKE (UDP 500 and 4500), too: its messages tell why the SA ended before the next one began.
 cure-unheard = capture at { $other }, and look at the way from { $who } to it: a filter, a NAT mapping, the path. If they come there, { $other } itself drops them: its firewall (ESP on the outer interface, states), policies and counters.
-cure-esp-silent = capture on the side of { $who }, too: that tells whether it sent ESP, and see there whether it still has its SAs (strongSwan: `swanctl --list-sas`).{ $esp ->
-    [udp] {" "}Send NAT keepalives at least every 20 s.
-   *[plain] {""}
+cure-esp-silent = capture on the side of { $who }, too: that tells whether it sent ESP, and see there whether it still has its SAs (strongSwan: `swanctl --list-sas`). { $esp ->
+    [udp] Send NAT keepalives at least every 20 s.
+   *[plain] If it sent, let IP protocol 50 pass on the way, or use UDP encapsulation (strongSwan: `encap = yes`).
 }
 cure-esp-silent-rested = let { $other } ping through the tunnel every 20 s, or use UDP encapsulation with keepalives (strongSwan: `encap = yes`), or raise the timeout of ESP in the filter before { $who }. Look there whether it still has its SAs (strongSwan: `swanctl --list-sas`).
 cure-esp-silent-lost = find what lets IKE of { $who } pass and drops its ESP: { $esp ->

@@ -39,6 +39,7 @@ outage-new-ike-deleted = { $who }が{ $at }新しい IKE SA を削除{ $probably
 outage-refused = { $who }が{ $at }リキー（鍵更新）を拒否{ $probably }
 outage-refused-child = { $who }が{ $at }新しい Child SA を拒否{ $probably }
 outage-given-up = { $who }が{ $at }生存確認に無応答{ $probably }
+outage-given-up-login = { $other }がログインの応答がなく{ $at }トンネルを切断{ $probably }
 outage-given-up-too-soon = { $who }を{ $at }早すぎる DPD 判定で切断{ $probably }
 outage-unanswered = { $who }が{ $at }リキー（鍵更新）要求に無応答{ $probably }
 outage-fragments-lost-behind = { outage-unanswered }
@@ -204,6 +205,7 @@ explains-given-up = 生存確認が { $count } 回無応答だったため、古
 explains-given-up-away = 生存確認 { $count } 回に応答がなく、{ $other }は{ $who }をあきらめて { $took }何も送っていません。{ $who }はその間に戻りましたが、それを知らず、古い SA で送り続けていました。
 explains-given-up-too-soon = { $who }は動作しており、生存確認に { $took }後に応答しましたが、相手側はすでにトンネルを閉じて新しい IKE SA を始めていました。キューがいっぱいのときのように、経路の遅延が大きくなっています。
 explains-given-up-alive = { $took }の間に生存確認が { $count } 回無応答だったため、{ $other }が SA を削除しました。{ $who }の ESP はその間も届いており、動作していました。
+explains-given-up-login = { $other }は Transaction 交換（おそらく IKE SA 更新時の XAUTH によるユーザー名とパスワードの要求）を { $count } 回送りましたが、{ $who }は応答せず、最初の要求から { $took }後に{ $other }が SA を削除しました。{ $who }の ESP はその間も届いていました。
 explains-unanswered = 新しい SA の要求{ $count ->
     [0] { "" }
    *[other] { " " }{ $count } 回
@@ -423,6 +425,7 @@ cure-deleted-and-made-anew = { $who }のログで { $moment }に { $what ->
 cure-new-ike-deleted = { $who }のログで、{ $moment }に新しい IKE SA を削除した理由（更新の要求を再送した後など、ソフトウェアの不具合）を調べて更新し、通信が発生したらトンネルを張り直すようにしてください（strongSwan: `start_action = trap`）。
 cure-refused = { $who }のログで理由を調べてください。プロポーザル、PFS グループ、トラフィックセレクターは更新時にも一致が必要です。
 cure-given-up-too-soon = 回線を使い切らないよう、送信を少し抑えて（`fq_codel` か `cake` でシェーピング）、UDP 500 と 4500 を優先し、DPD のタイムアウトを延ばしてください（strongSwan: `retransmit_tries` を増やす）。
+cure-given-up-login = { $other }で、IKE SA の更新時にログインを求めない（Cisco: `re-xauth disable`）か、IKE SA の寿命を延ばしてください。{ $who }にユーザー名とパスワードを保存するか、証明書を使う IKEv2 にしても直ります。
 cure-given-up-alive = { $other }で、ESP の到着も生存の印とみなす（何も届かないときだけ確認するオンデマンドの DPD）か、DPD の間隔と回数を増やしてください（strongSwan: `dpd_delay`、`dpd_timeout`、`retransmit_tries`）。{ $who }が確認に応答しない理由（負荷、フィルター）も調べてください。
 cure-unanswered = 要求が届いたかを{ $who }のログで確認してください（想定外の要求は破棄されることがあります）。届いていなければ、ESP は通るのに IKE を破棄するものを探してください（{ $esp ->
     [udp] NAT のタイムアウト、UDP 500 と 4500 のフィルター
@@ -481,7 +484,7 @@ cure-silent-without-ike = IKE（UDP 500、4500）もキャプチャしてくだ�
 cure-unheard = { $other }でもキャプチャし、{ $who }からそこまでの経路（フィルター、NAT マッピング）を調べてください。そこまで届いているなら、破棄しているのは{ $other }自身です（外側インターフェースの ESP に対するファイアウォールとステート、ポリシー、カウンター）。
 cure-esp-silent = { $who }の側でもキャプチャしてください。ESP を送ったかどうかが分かります。SA が残っているかどうかもそちらで調べてください（strongSwan: `swanctl --list-sas`）。{ $esp ->
     [udp] NAT キープアライブを 20 秒以下の間隔で送ってください。
-   *[plain] {""}
+   *[plain] 送られていれば、経路で IP プロトコル 50 を通すか、UDP カプセル化（strongSwan: `encap = yes`）を使ってください。
 }
 cure-esp-silent-rested = { $other }がトンネル経由の ping を 20 秒間隔で送るか、UDP カプセル化とキープアライブを使う（strongSwan: `encap = yes`）か、{ $who }の手前のフィルターの ESP タイムアウトを延ばしてください。{ $who }に SA が残っているかどうかも調べてください（strongSwan: `swanctl --list-sas`）。
 cure-esp-silent-lost = { $who }からの IKE を通し、ESP を破棄しているものを探してください: { $esp ->

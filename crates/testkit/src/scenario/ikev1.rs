@@ -132,6 +132,18 @@ impl World {
         }
     }
 
+    /// The client asks the server for user and password (Transaction, XAUTH) so many times, and hears no answer; data comes all the time.
+    pub fn ask_for_login(&mut self, times: usize, millis: u64) {
+        self.next_message_id += 0x101;
+        let id = self.next_message_id;
+        let (first, mut body) = chain(&[(8, vec![6; 20]), (14, vec![1, 0, 0, 9, 0x40, 0x89, 0, 0])]);
+        phase1_cipher().encrypt_padded(&[4; 16], &mut body);
+        for _ in 0..times {
+            self.ike(true, 6, id, 1, first, &body);
+            self.steady(millis);
+        }
+    }
+
     /// One side says something, in an Informational of its own.
     fn inform(&mut self, from_client: bool, payload: u8, body: Vec<u8>) {
         self.next_message_id += 0x101;

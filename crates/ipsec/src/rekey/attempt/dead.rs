@@ -56,6 +56,11 @@ pub fn unanswered_checks(evidence: &Evidence<'_>, ike_sas: &[IkeSa]) -> Vec<Unan
             continue;
         };
         let is_check = exchange.kind == ExchangeKind::Informational;
+        // Questions for a user and a password, or for addresses, are repeated like a check (XAUTH, mode config).
+        if exchange.kind == ExchangeKind::Transaction {
+            found.extend(Some(check).filter(|c| exchange.is_one_sided() && is_dead(c)));
+            continue;
+        }
         if ike_sas.get(ike_sa).is_some_and(|sa| sa.version == 2) {
             let whole = is_check && exchange.is_one_sided() && exchange.opening() == Opening::Whole;
             found.extend(Some(check).filter(|c| whole && is_dead(c)));
