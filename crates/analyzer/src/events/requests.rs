@@ -147,10 +147,12 @@ fn answer_lost(exchange: &Exchange) -> Option<Event> {
         Some(third) => (third, exchange.initiator),
         None => (answer, exchange.responder),
     };
+    let copies = || of_initiator().filter(|r| r.time >= answer.time).count();
+    let sent = third.map_or_else(|| exchange.requests().count(), |_| copies());
     Some(Event {
         by: Some(by),
         until: Some(last.time),
-        count: Some(exchange.requests().count() as u64),
+        count: Some(sent as u64),
         spis: exchange.rekeys.clone(),
         ..Event::at(
             match exchange.kind {

@@ -53,7 +53,10 @@ pub fn variant(analysis: &Analysis, time: &ExplainedTime<'_>) -> Option<&'static
         Cause::NewSaLost => exchange.and_then(|made| of_new_sa(analysis, made, explanation)),
         Cause::DeletedEarly if exchange.is_some() => Some("dropped-early"),
         Cause::AnswerLost if event.is_some_and(|lost| is_third_message(analysis, lost)) => {
-            Some("third-message-lost")
+            Some(match event.and_then(|lost| lost.count) {
+                Some(1) => "third-message-once",
+                _ => "third-message-lost",
+            })
         }
         Cause::AnsweredLate if event.is_some_and(|asked| loses_data_too(analysis, asked)) => {
             Some("answered-late-lossy")

@@ -237,6 +237,7 @@ explains-answered-late-lossy = { explains-answered-late } Data stopped meanwhile
 explains-ike-fragments = of a large IKE message only some fragments came, so it could not be answered.
 explains-answer-lost = a message of the renewal was sent again although its answer is in this capture: that answer did not reach the sender in time.
 explains-third-message-lost = the third message of the Quick Mode by { $who } is in this capture, and { $other } sent its own answer again long after it: that message was lost, and without it { $other } has no SA to send on.
+explains-third-message-once = { explains-third-message-lost }
 explains-collision = each side asked for a new SA before the other had answered, and they did not keep the same one.
 explains-collision-silent = each side asked for a new SA before the other had answered. After that no ESP of { $who } came, and its IKE did: it probably has no SA to send on.
 explains-limit-read = { $stated ->
@@ -474,7 +475,7 @@ cure-unanswered = see in the log of { $who } whether these requests came: it may
    *[plain] a filter for UDP 500 and 4500, or a firewall before { $who } that forgets UDP without packets (let { $who } check every 20 s)
 }. If large messages alone are lost, use IKE fragmentation or a group with smaller keys (an elliptic curve).
 cure-answer-lost = find what loses IKE messages between the ends (a full queue, a filter, NAT), and raise the lifetime of the SAs, so that fewer renewals can be hit. If large messages alone are lost, use IKE fragmentation or a group with smaller keys (an elliptic curve).
-cure-third-message-lost = update { $who }, which should send its third message again whenever the answer comes again, or use IKEv2, which has none; find what loses IKE messages between the ends (a full queue, a filter, NAT). Until then: clear the SA at { $who }.
+cure-third-message-once = update { $who }, which should send its third message again whenever the answer comes again, or use IKEv2, which has none; find what loses IKE messages between the ends (a full queue, a filter, NAT). Until then: clear the SA at { $who }.
 cure-answered-late = find what loses IKE messages between the ends (a full queue, a filter, NAT), and start renewals early enough for a repeated request to be answered before the SA ends (strongSwan: `rekey_time` or `rekey_bytes` further below `life_time` or `life_bytes`). If large messages alone are lost, use IKE fragmentation or a group with smaller keys (an elliptic curve).
 cure-answered-late-lossy = find what loses packets of every kind between the ends. If somebody sends more than the narrowest link takes, shape that a little below it (`fq_codel` or `cake`) and give IKE (UDP 500 and 4500) priority; and start renewals early enough for a repeated request to be answered before the SA ends (strongSwan: `rekey_time` further below `life_time`).
 cure-ike-fragments = switch IKE fragmentation on at both ends (strongSwan: `fragmentation = yes`), or use a group with smaller keys (an elliptic curve).

@@ -216,6 +216,7 @@ explains-answered-late-lossy = { explains-answered-late }その間、まだ有�
 explains-ike-fragments = 大きな IKE メッセージのフラグメントが一部しか届かなかったため、応答できませんでした。
 explains-answer-lost = 応答はこのキャプチャにあるのに、リキーのメッセージが再送されています。その応答が送信側に間に合っていません。
 explains-third-message-lost = { $who }が送った Quick Mode の 3 番目のメッセージはこのキャプチャにありますが、{ $other }はその後も自分の応答を再送しています。3 番目のメッセージが失われ、{ $other }には送信に使える SA がありません。
+explains-third-message-once = { explains-third-message-lost }
 explains-collision = 相手の応答より先に両側が新しい SA を要求し、残した SA が一致しませんでした。
 explains-collision-silent = 相手の応答を受け取る前に両側が新しい SA を要求しました。その後{ $who }の ESP は来ず、IKE は来ています。{ $who }には送信に使う SA がないと推定されます。
 explains-limit-read = { $stated ->
@@ -432,7 +433,7 @@ cure-unanswered = 要求が届いたかを{ $who }のログで確認してくだ
    *[plain] UDP 500 と 4500 のフィルター、しばらく通らない UDP を忘れる{ $who }側のファイアウォール（{ $who }から 20 秒ごとに生存確認を送る）
 }など）。大きなメッセージが通らない場合は、IKE フラグメンテーションを使うか、鍵サイズの小さい DH グループ（楕円曲線など）にしてください。
 cure-answer-lost = IKE メッセージが両端の間で失われる箇所（あふれたキュー、フィルター、NAT）を探し、SA の寿命を延ばしてリキーの回数を減らしてください。大きなメッセージだけが失われる場合は、IKE フラグメンテーションを使うか、鍵サイズの小さい DH グループ（楕円曲線など）にしてください。
-cure-third-message-lost = 応答が再送されたら 3 番目のメッセージを送り直すように{ $who }を更新するか、このメッセージのない IKEv2 を使ってください。IKE メッセージが両端の間で失われる箇所（あふれたキュー、フィルター、NAT）も探してください。応急処置は{ $who }での SA のクリアです。
+cure-third-message-once = 応答が再送されたら 3 番目のメッセージを送り直すように{ $who }を更新するか、このメッセージのない IKEv2 を使ってください。IKE メッセージが両端の間で失われる箇所（あふれたキュー、フィルター、NAT）も探してください。応急処置は{ $who }での SA のクリアです。
 cure-answered-late = IKE メッセージが両端の間で失われる箇所（あふれたキュー、フィルター、NAT）を探し、再送した要求への応答が SA の寿命に間に合うよう、リキーを早く始めてください（strongSwan: `rekey_time` か `rekey_bytes` を `life_time`、`life_bytes` より十分小さく）。大きなメッセージだけが失われる場合は、IKE フラグメンテーションを使うか、鍵サイズの小さい DH グループ（楕円曲線など）にしてください。
 cure-answered-late-lossy = 両端の間で、種類を問わずパケットが失われる箇所を探してください。ボトルネック回線を超える送信があれば、少し低いレートにシェーピングし（`fq_codel` や `cake`）、IKE（UDP 500 と 4500）を優先してください。また、再送した要求への応答が SA の寿命に間に合うよう、リキーを早く始めてください（strongSwan: `rekey_time` を `life_time` より十分小さく）。
 cure-ike-fragments = 両側で IKE フラグメンテーションを有効にする（strongSwan: `fragmentation = yes`）か、鍵サイズの小さい DH グループ（楕円曲線など）にしてください。
