@@ -60,7 +60,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
 
 /// One capture with its notes.
 fn analyze(arguments: &Arguments, options: Options, input: &Input) -> Result<(Analysis, KeyRing)> {
-    let other = arguments.other_point.as_ref();
+    let other = input.other_point.as_ref();
     let other = other.map(|source| read::other_point(source, input, &options));
     let other = other.transpose()?;
     let (analysis, ring) = read::analyze_beside(input, options, other.as_ref())?;

@@ -10,7 +10,7 @@ pub(crate) use keys::{Export, KeysArguments, ProgramArguments};
 pub(crate) use outputs::CompactArguments;
 pub(crate) use outputs::{CopyArguments, OutputArguments, OutputFormat, OverlayArguments, ReportArguments};
 pub(crate) use overhead::OverheadArguments;
-use refusal::{refuse_if, refused};
+use refusal::{refuse_if, refused, shown};
 use rekeyscope::pipeline::{Options, TunnelChoice};
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
@@ -124,7 +124,7 @@ impl CommandLine {
     /// Reads the command line; explains itself and ends the program where it makes no sense.
     pub(crate) fn read() -> Request {
         let words = words(std::env::args_os());
-        let name = words.get(1).and_then(|word| word.to_str().map(str::to_owned));
+        let job = job_of(words.get(1));
         help::laid_out(Self::full(), &words)
             .try_get_matches_from(words)
             .and_then(|matches| {
@@ -134,7 +134,7 @@ impl CommandLine {
                 job.make_sense().map_err(explained)?;
                 Ok(job)
             })
-            .unwrap_or_else(|error| refusal::refuse(&refusal::advised(error, name.as_deref())))
+            .unwrap_or_else(|error| refusal::refuse(&refusal::advised(error, job.as_deref())))
     }
 
     /// A job's own command, for what is said of its use.
@@ -219,10 +219,6 @@ pub(crate) struct Arguments {
     #[arg(long, help_heading = help::INPUT, value_name = "FILE", value_hint = ValueHint::FilePath)]
     also_from: Vec<PathBuf>,
 
-    /// The other capture; found once.
-    #[arg(skip)]
-    pub(crate) other_point: Option<NamedCapture>,
-
     /// Analyse one of several tunnels alone, also one inside another's ESP: its number in the report, or the address of one of its ends
     #[arg(long, help_heading = help::INPUT, value_name = "NUMBER|ADDRESS")]
     pub(crate) tunnel: Option<TunnelChoice>,
@@ -239,7 +235,7 @@ impl Arguments {
         let [first, ..] = self.also_from.as_slice() else {
             return Ok(());
         };
-        let name = rekeyscope_report::words::clean::harmless(&first.to_string_lossy());
+        let name = shown(first);
         refuse_if(
             self.also_from.iter().any(|word| word.as_os_str() == "-"),
             "--also-from reads a file: give standard input as the capture, and the other point by its name",
@@ -264,8 +260,7 @@ impl Arguments {
                 "--also-from {name} is the capture itself: give the one of the other point, rekeyscope HERE.pcapng --also-from THERE.pcapng"
             ),
         )?;
-        self.input.other_point = one.files().cloned().collect();
-        self.other_point = Some(one.clone());
+        self.input.other_point = Some(one.clone());
         Ok(())
     }
 
@@ -273,11 +268,7 @@ impl Arguments {
     fn find_sources(&mut self) -> Result<(), clap::Error> {
         self.input.wants_digest = self.outputs.parquet.is_some();
         let words = self.input.with(&self.more);
-        let grouping = match (self.join, self.each) {
-            (true, _) => Grouping::Joined,
-            (_, true) => Grouping::Each,
-            _ => Grouping::ByName,
-        };
+        let grouping = Grouping::of(self.join, self.each);
         self.sources = sources::find(&words, grouping).map_err(refused)?;
         self.find_other_point(grouping)?;
         if let [one] = self.sources.as_slice() {
@@ -299,7 +290,7 @@ impl Arguments {
             reference_bps: self.reference_mbps.map(|m| m * 1e6),
             tunnel: self.tunnel,
             esp_ports: self.input.esp_port.clone(),
-            two_points: self.other_point.is_some(),
+            two_points: self.input.other_point.is_some(),
         }
     }
 
@@ -329,7 +320,7 @@ impl Arguments {
             });
         }
         if self.more.iter().all(|file| file.is_file() && !is_capture(file)) {
-            let file = rekeyscope_report::words::clean::harmless(&second.to_string_lossy());
+            let file = shown(second);
             return refuse(format!("{file} is not a capture: is it a key log? --keys {file}"));
         }
         Ok(())
@@ -346,12 +337,20 @@ fn words(given: impl Iterator<Item = OsString>) -> Vec<OsString> {
     let mut words: Vec<OsString> = given.collect();
     let is_quiet = |word: &OsString| [OsStr::new("-q"), OsStr::new("--quiet")].contains(&word.as_os_str());
     let in_front = words.iter().skip(1).take_while(|word| is_quiet(word)).count();
-    let job = words.get(1 + in_front).and_then(|word| word.to_str());
-    let of_a_job = job.is_some_and(|name| CommandLine::command().find_subcommand(name).is_some());
-    if of_a_job && let Some(front) = words.get_mut(1..=1 + in_front) {
+    if job_of(words.get(1 + in_front)).is_some()
+        && let Some(front) = words.get_mut(1..=1 + in_front)
+    {
         front.rotate_right(1);
     }
     words
+}
+
+/// The job that a word names.
+fn job_of(word: Option<&OsString>) -> Option<String> {
+    let word = word.and_then(|word| word.to_str())?;
+    CommandLine::command()
+        .find_subcommand(word)
+        .map(|_| word.to_owned())
 }
 
 /// Highest reference rate, Mbit/s: a petabit per second, a thousand times what one fibre carries.

@@ -31,6 +31,17 @@ pub(crate) enum Grouping {
     Joined,
 }
 
+impl Grouping {
+    /// By the options `--join` and `--each`.
+    pub(crate) fn of(join: bool, each: bool) -> Grouping {
+        match (join, each) {
+            (true, _) => Grouping::Joined,
+            (_, true) => Grouping::Each,
+            _ => Grouping::ByName,
+        }
+    }
+}
+
 /// The captures that the words name; what is not there or no capture stays, so that it is told when it is opened.
 pub(crate) fn find(words: &[PathBuf], grouping: Grouping) -> Result<Vec<NamedCapture>, String> {
     let files: Vec<PathBuf> = words.iter().flat_map(|word| files_of(word)).collect();

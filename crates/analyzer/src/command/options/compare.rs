@@ -80,16 +80,10 @@ impl CompareArguments {
             on_stream(&Vec::from_iter(&words)),
             "standard input holds one capture: give - once",
         )?;
-        let grouping = if self.each {
-            Grouping::Each
-        } else {
-            Grouping::ByName
-        };
         let same_kind = |a: &PathBuf, b: &PathBuf| is_document(a) == is_document(b);
         for words in words.chunk_by(same_kind) {
             let documents = words.first().is_some_and(|word| is_document(word));
-            let grouping = if documents { Grouping::Each } else { grouping };
-            let found = sources::find(words, grouping);
+            let found = sources::find(words, Grouping::of(false, self.each || documents));
             self.sources.extend(found.map_err(refused)?);
         }
         match self.sources.len() {

@@ -1,13 +1,12 @@
 //! The capture and what decrypts it.
 
 use crate::command::options::help::{INPUT, KEYS, OUTPUT};
-use crate::command::options::refusal::refused;
+use crate::command::options::refusal::{refused, shown};
 use crate::command::sources::{NamedCapture, is_capture};
 use clap::{Args, ValueHint};
 use rekeyscope::assembly::Asked;
 use rekeyscope_capture::join::PieceSequence;
 use rekeyscope_keylog::KeyMaterial;
-use rekeyscope_report::words::clean::harmless;
 use std::path::{Path, PathBuf};
 
 /// The capture and what decrypts it, the same for every job. A secret never is an argument: other users see those.
@@ -54,9 +53,9 @@ pub(crate) struct Input {
     #[arg(long, value_name = "N", hide = true, value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub(crate) jobs: Option<u16>,
 
-    /// The files of the capture of another point, which are read too.
+    /// The capture of another point, which is read too; found once.
     #[arg(skip)]
-    pub(crate) other_point: Vec<PathBuf>,
+    pub(crate) other_point: Option<NamedCapture>,
 
     /// Write no notes to standard error
     #[arg(short, long, help_heading = OUTPUT)]
@@ -94,7 +93,6 @@ impl Input {
         if !own.is_file() || is_capture(own) {
             return Ok(());
         }
-        let shown = |path: &PathBuf| harmless(&path.to_string_lossy());
         let log = shown(own);
         if let Some(capture) = self.keys.iter().find(|file| is_capture(file)) {
             let capture = shown(capture);
@@ -190,7 +188,8 @@ impl Input {
         } else {
             Vec::new()
         };
-        let given = self.files().chain(&self.psk_file).chain(&self.other_point);
+        let other_point = self.other_point.iter().flat_map(NamedCapture::files);
+        let given = self.files().chain(&self.psk_file).chain(other_point);
         given.cloned().chain(self.keys_given()).chain(found).collect()
     }
 

@@ -85,12 +85,7 @@ impl KeysArguments {
         }
         self.input.must_be_the_capture("keys ", &self.more)?;
         let words = self.files();
-        let grouping = if self.join {
-            Grouping::Joined
-        } else {
-            Grouping::ByName
-        };
-        let found = sources::find(&words, grouping).map_err(refused)?;
+        let found = sources::find(&words, Grouping::of(self.join, false)).map_err(refused)?;
         let [one] = found.as_slice() else {
             return Err(refused(format!(
                 "these are {} captures, and keys are looked up for one: give one at a time, or its pieces with --join",

@@ -2,7 +2,7 @@
 
 use crate::command::options::help::{OUTPUT, REPORT};
 use crate::command::options::language::LanguageArgument;
-use crate::command::options::refusal::{refuse_if, refused};
+use crate::command::options::refusal::{refuse_if, refused, shown};
 use clap::{Args, ValueEnum, ValueHint};
 use std::path::{Path, PathBuf};
 
@@ -141,8 +141,7 @@ impl OutputArguments {
                 .as_deref()
                 .filter(|p| p.as_os_str() != "-" && !is_folder(p) && p.extension().is_some());
             if let Some(file) = file {
-                let folder =
-                    rekeyscope_report::words::clean::harmless(&file.with_extension("").to_string_lossy());
+                let folder = shown(&file.with_extension(""));
                 return Err(refused(format!(
                     "several reports do not fit into one file: give a folder, for example {option} {folder}/"
                 )));
@@ -233,7 +232,7 @@ pub(super) fn all_different<'a>(files: impl Iterator<Item = &'a Path>) -> Result
     for file in files {
         // A folder takes a file of each kind; devices take anything.
         if !file.is_dir() && !file.starts_with("/dev") && !ends_as_folder(file) && !seen.insert(file) {
-            let name = rekeyscope_report::words::clean::harmless(&file.to_string_lossy());
+            let name = shown(file);
             return Err(refused(format!(
                 "two results cannot both be written to {name}: give each a name of its own"
             )));

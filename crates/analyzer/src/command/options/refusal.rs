@@ -2,11 +2,18 @@
 
 use clap::Error;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
+use rekeyscope_report::words::clean::harmless;
 use std::io::Write;
+use std::path::Path;
 
 /// The error of a command line that makes no sense.
 pub(super) fn refused(reason: String) -> Error {
     Error::raw(ErrorKind::ValueValidation, reason)
+}
+
+/// A path in the text of an error.
+pub(super) fn shown(path: &Path) -> String {
+    harmless(&path.to_string_lossy())
 }
 
 /// Refuses a command line that is wrong.
@@ -55,57 +62,33 @@ pub(super) fn why_not_here(word: &str) -> Option<String> {
     Some(format!("{word} {reason}"))
 }
 
-/// The name of a job, the argument that it cannot do without in words, and a command line that can be typed.
-const ASKED: [(&str, &str, &str); 9] = [
-    (
-        "report",
-        "an analysis that --json wrote",
-        "rekeyscope report analysis.json --html report.html",
-    ),
-    (
-        "keys",
-        "a capture",
-        "rekeyscope keys trace.pcapng --keys router.log",
-    ),
-    (
-        "overhead",
-        "the suite of the SAs",
-        "rekeyscope overhead --suite aes128-sha1 --encap natt --mtu 1454",
-    ),
-    (
-        "compare",
-        "two captures or more",
-        "rekeyscope compare short.pcapng long.pcapng",
-    ),
-    (
-        "watch",
-        "a capture that goes on, or the folder of a ring buffer",
-        "rekeyscope watch ring/ --keys router.log",
-    ),
-    (
-        "compact",
-        "the folder of --parquet and another one",
-        "rekeyscope compact tables/ months/",
-    ),
-    ("completions", "the shell", "rekeyscope completions bash"),
-    (
-        "wireshark",
-        "a capture",
-        "rekeyscope wireshark trace.pcapng --keys router.log",
-    ),
-    (
-        "tshark",
-        "a capture",
-        "rekeyscope tshark trace.pcapng --keys router.log",
-    ),
-];
+/// The argument that a job cannot do without in words, and words that can be typed behind its name.
+fn asked_of(job: &str) -> (&'static str, &'static str) {
+    match job {
+        "report" => (
+            "an analysis that --json wrote",
+            "analysis.json --html report.html",
+        ),
+        "overhead" => (
+            "the suite of the SAs",
+            "--suite aes128-sha1 --encap natt --mtu 1454",
+        ),
+        "compare" => ("two captures or more", "short.pcapng long.pcapng"),
+        "watch" => (
+            "a capture that goes on, or the folder of a ring buffer",
+            "ring/ --keys router.log",
+        ),
+        "compact" => ("the folder of --parquet and another one", "tables/ months/"),
+        "completions" => ("the shell", "bash"),
+        _ => ("a capture", "trace.pcapng --keys router.log"),
+    }
+}
+
 /// `keys --claims` reads a log alone, and cannot do without this.
 const ASKED_OF_CLAIMS: (&str, &str) = (
     "a place for the tables",
-    "rekeyscope keys --claims router.log --export wireshark DIR",
+    "--claims router.log --export wireshark DIR",
 );
-/// The main job cannot do without this.
-const ASKED_OF_MAIN: (&str, &str) = ("a capture", "rekeyscope trace.pcapng --keys router.log");
 
 /// The job's missing argument, with an example; an option that another one asks for is clap's to name.
 fn asked(error: &Error, job: Option<&str>) -> Option<Error> {
@@ -113,13 +96,12 @@ fn asked(error: &Error, job: Option<&str>) -> Option<Error> {
         return None;
     };
     let is_named = |name: &str| missing.iter().any(|argument| argument.starts_with(name));
-    let of_job = ASKED.iter().find(|(name, ..)| Some(*name) == job);
-    let (what, example) = match is_named("--export") {
+    let (what, words) = match is_named("--export") {
         true => ASKED_OF_CLAIMS,
-        false => of_job.map_or(ASKED_OF_MAIN, |(_, what, example)| (*what, *example)),
+        false => asked_of(job.unwrap_or_default()),
     };
-    let name = of_job.map_or_else(String::new, |(name, ..)| format!(" {name}"));
-    let text = format!("give {what}, for example: {example}\n\nOptions: rekeyscope{name} -h\n");
+    let command = job.map_or("rekeyscope".to_owned(), |job| format!("rekeyscope {job}"));
+    let text = format!("give {what}, for example: {command} {words}\n\nOptions: {command} -h\n");
     let is_own = ["<", "--suite", "--export"].into_iter().any(is_named);
     is_own.then(|| Error::raw(ErrorKind::MissingRequiredArgument, text))
 }
@@ -149,10 +131,7 @@ pub(super) fn advised(mut error: Error, job: Option<&str>) -> Error {
 /// shown instead.
 pub(super) fn refuse(error: &Error) -> ! {
     let plain = error.render().to_string();
-    let shown: Vec<String> = plain
-        .lines()
-        .map(rekeyscope_report::words::clean::harmless)
-        .collect();
+    let shown: Vec<String> = plain.lines().map(harmless).collect();
     if plain.lines().eq(shown.iter().map(String::as_str)) {
         error.exit();
     }
