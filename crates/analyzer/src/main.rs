@@ -9,7 +9,8 @@ use command::{analyze, compare, keys, output, overhead, program, report, shell, 
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    core_dumps::off();
+    #[cfg(target_os = "linux")]
+    without_memory_image();
     let done = match CommandLine::read() {
         Request::Analyze(arguments) => analyze::run(&arguments),
         Request::Beside(Command::Keys(arguments)) => keys::run(&arguments),
@@ -40,14 +41,9 @@ fn main() -> ExitCode {
 }
 
 /// A memory image would hold the keys.
-mod core_dumps {
-    #[cfg(target_os = "linux")]
-    pub(super) fn off() {
-        use rustix::process::{DumpableBehavior, set_dumpable_behavior};
-        // Where the kernel refuses it there is nothing to be done.
-        let _ = set_dumpable_behavior(DumpableBehavior::NotDumpable);
-    }
-
-    #[cfg(not(target_os = "linux"))]
-    pub(super) fn off() {}
+#[cfg(target_os = "linux")]
+fn without_memory_image() {
+    use rustix::process::{DumpableBehavior, set_dumpable_behavior};
+    // Where the kernel refuses it there is nothing to be done.
+    let _ = set_dumpable_behavior(DumpableBehavior::NotDumpable);
 }

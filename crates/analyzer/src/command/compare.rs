@@ -82,14 +82,9 @@ type ComparisonPlaces = [Option<Target>; 3];
 fn reserve(arguments: &CompareArguments, inputs: &[Input]) -> Result<ComparisonPlaces> {
     let read: Vec<PathBuf> = inputs.iter().flat_map(Input::everything_read).collect();
     let replacement = Replacement::new(&read, arguments.replace.force);
-    let mut places = ComparisonPlaces::default();
-    for (place, path) in places.iter_mut().zip(arguments.results()) {
-        *place = path
-            .as_deref()
-            .map(|path| Target::new(path, &replacement))
-            .transpose()?;
-    }
-    Ok(places)
+    let place = |path: &Option<PathBuf>| path.as_deref().map(|path| Target::new(path, &replacement));
+    let [json, html, csv] = arguments.results().map(|path| place(path).transpose());
+    Ok([json?, html?, csv?])
 }
 
 fn write(
@@ -98,12 +93,8 @@ fn write(
     [json, html, csv]: ComparisonPlaces,
 ) -> Result<()> {
     let language = arguments.lang.language();
-    if !arguments
-        .results()
-        .into_iter()
-        .flatten()
-        .any(|p| p.as_os_str() == "-")
-    {
+    let goes_to_stdout = |place: &Option<Target>| matches!(place, Some(Target::Stdout));
+    if ![&json, &html, &csv].into_iter().any(goes_to_stdout) {
         let text = formats::comparison::render_text(comparison, text_options(language));
         output::to_stdout(text.as_bytes())?;
     }

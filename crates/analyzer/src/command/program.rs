@@ -164,25 +164,18 @@ mod signals {
             let program = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
             let handle = self.0.handle();
             let listener = std::thread::spawn(move || {
-                let signals = self.0.forever();
-                signals.for_each(|signal| program.into_iter().for_each(|program| send(program, signal)));
+                for signal in self.0.forever() {
+                    if let Some((program, signal)) = program.zip(Signal::from_named_raw(signal)) {
+                        // The program may have ended already.
+                        let _ = kill_process(program, signal);
+                    }
+                }
             });
             let status = child.wait();
             handle.close();
             let _ = listener.join();
             status
         }
-    }
-
-    fn send(program: Pid, signal: i32) {
-        let signal = match signal {
-            SIGHUP => Signal::HUP,
-            SIGINT => Signal::INT,
-            SIGQUIT => Signal::QUIT,
-            _ => Signal::TERM,
-        };
-        // The program may have ended already.
-        let _ = kill_process(program, signal);
     }
 }
 

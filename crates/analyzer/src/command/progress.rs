@@ -1,6 +1,6 @@
 //! A progress bar on standard error, for captures that take longer than a second, on a terminal only.
 
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressFinish, ProgressStyle};
 use std::time::{Duration, Instant};
 
 /// Work shorter than this shows no bar.
@@ -8,7 +8,7 @@ const PATIENCE: Duration = Duration::from_secs(1);
 /// Frames between two looks at the clock.
 const STRIDE: u64 = 16_384;
 
-/// A bar that appears late.
+/// A bar that appears late, and goes when this is dropped.
 pub(crate) struct Progress {
     total: Option<u64>,
     began: Instant,
@@ -43,17 +43,11 @@ impl Progress {
             bar.set_position(position());
         }
     }
-
-    /// Removes the bar.
-    pub(crate) fn finish(&self) {
-        if let Some(bar) = &self.bar {
-            bar.finish_and_clear();
-        }
-    }
 }
 
 fn new_bar(total: Option<u64>) -> ProgressBar {
     let bar = ProgressBar::with_draw_target(total, ProgressDrawTarget::stderr());
+    let bar = bar.with_finish(ProgressFinish::AndClear);
     let template = match total {
         Some(_) => "{bar:30} {bytes}/{total_bytes} {bytes_per_sec}, {eta} left",
         None => "{spinner} {bytes} {bytes_per_sec}",

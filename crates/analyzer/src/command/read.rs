@@ -21,7 +21,6 @@ use rekeyscope_model::spi::Spi;
 use rekeyscope_model::text::{Catalogue, Language, Message};
 use rekeyscope_report::words::answer_lines;
 use std::collections::HashSet;
-use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 
 /// Reads the keys, then the capture.
@@ -167,7 +166,7 @@ impl OpenedCapture {
             reader,
             container: Diagnostics::default(),
             size: input.size(),
-            shows_progress: !input.beside_others && std::io::stderr().is_terminal(),
+            shows_progress: !input.beside_others,
         })
     }
 
@@ -186,7 +185,6 @@ impl OpenedCapture {
             analyzer.push(&frame);
             progress.tick(|| self.reader.position());
         }
-        progress.finish();
         Ok(())
     }
 
