@@ -15,7 +15,6 @@ mod finish;
 mod ike;
 mod inside;
 mod jumps;
-mod key_files;
 pub(crate) mod live;
 mod nested;
 mod roles;
@@ -31,7 +30,6 @@ use awaited_sas::AwaitedKeys;
 use clock::CaptureClock;
 use duplicates::Duplicates;
 use etherparse::ip_number;
-use key_files::key_files;
 use nested::NestedFrames;
 use rekeyscope_capture::file::{Frame, InFlight, ReadBlock};
 use rekeyscope_capture::framing::tcp_stream::TcpStreams;
@@ -90,16 +88,11 @@ impl Analyzer {
         keys: KeyMaterial,
         pre_shared_keys: Vec<SecretBytes>,
     ) -> Self {
-        let key_files = key_files(&keys);
-        let record = Record {
-            key_files,
-            ..Record::new(options.clone(), keys, pre_shared_keys)
-        };
         Analyzer {
             framing: Some(Box::new(Framing::with_esp_ports(&options.esp_ports))),
             framing_ahead: Some(Box::new(Framing::with_esp_ports(&options.esp_ports))),
             nested: NestedFrames::new(&options.esp_ports),
-            record,
+            record: Record::new(options, keys, pre_shared_keys),
             ..Analyzer::default()
         }
     }

@@ -13,7 +13,7 @@ use rekeyscope_ipsec::rekey::{Evidence, Snapshot};
 use rekeyscope_ipsec::sa::association::Association;
 use rekeyscope_ipsec::sa::database::SaDatabase;
 use rekeyscope_ipsec::sa::tunnel::{Side, TunnelIndex, TunnelTable};
-use rekeyscope_keylog::{KeyMaterial, KeyOrigin, KeyRoad};
+use rekeyscope_keylog::{KeyFileInfo, KeyMaterial, KeyOrigin, KeyRoad};
 use rekeyscope_model::analysis::{Direction, KeyFile};
 use rekeyscope_model::diagnostic::Diagnostics;
 use rekeyscope_model::secret::SecretBytes;
@@ -77,6 +77,7 @@ impl Record {
     /// Nothing but the keys that will be tried.
     pub(crate) fn new(options: Options, mut keys: KeyMaterial, pre_shared_keys: Vec<SecretBytes>) -> Self {
         Record {
+            key_files: key_files(&keys),
             timeline: Timeline::new(std::mem::take(&mut keys.ike))
                 .with_seeds(std::mem::take(&mut keys.seeds))
                 .with_pre_shared_keys(pre_shared_keys),
@@ -149,6 +150,31 @@ pub(crate) fn key_place(path: &str, block: Option<u64>, line: u64) -> String {
         Some(block) => format!("{path}, Decryption Secrets Block {block}, line {line}"),
         None => format!("{path}:{line}"),
     }
+}
+
+/// The key files as the document lists them, in their order.
+pub(crate) fn key_files(keys: &KeyMaterial) -> Vec<KeyFile> {
+    let describe = |(index, file): (usize, &KeyFileInfo)| KeyFile {
+        path: file.path.display().to_string(),
+        block: file.block,
+        formats: file.formats.iter().map(|f| (*f).to_string()).collect(),
+        esp_keys: keys
+            .esp
+            .iter()
+            .filter(|k| k.origin.file == index && k.defect.is_none())
+            .count() as u64,
+        ike_keys: keys.ike.iter().filter(|k| k.origin.file == index).count() as u64,
+        problems: keys
+            .problems
+            .iter()
+            .filter(|p| p.file == index)
+            .map(|p| {
+                let place = key_place(&file.path.to_string_lossy(), file.block, p.line);
+                format!("{place}: {}", p.sentence)
+            })
+            .collect(),
+    };
+    keys.files.iter().enumerate().map(describe).collect()
 }
 
 #[derive(Debug, Clone, Default)]

@@ -2,8 +2,7 @@
 
 use super::Analyzer;
 use super::duplicates::Duplicates;
-use super::key_files::key_files;
-use crate::pipeline::record::Record;
+use crate::pipeline::record::{Record, key_files};
 use rekeyscope_ipsec::sa::association::Association;
 use rekeyscope_ipsec::sa::seen::SeenPackets;
 use rekeyscope_keylog::KeyMaterial;
