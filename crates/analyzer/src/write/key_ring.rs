@@ -87,6 +87,17 @@ pub struct KeyRing {
     pub mining: MiningEffort,
 }
 
+impl SaKey {
+    /// Bytes of the ICV by the key's own transform, else by the negotiated one; 0 where neither says it.
+    pub(crate) fn icv_len(&self) -> usize {
+        let negotiated = self.negotiated.map_or(0, |t| t.integrity.icv_len());
+        match self.transform.integrity.icv_len() {
+            0 => negotiated,
+            own => own,
+        }
+    }
+}
+
 impl KeyRing {
     /// The keys that fit the capture.
     pub fn new(record: &Record) -> Self {

@@ -42,11 +42,7 @@ pub fn secrets_file(ring: &KeyRing) -> SecretTable {
 
 /// tcpdump strips `-hmac96` and `-cbc` from the name and asks OpenSSL for the rest.
 fn algorithm(key: &SaKey) -> Option<String> {
-    let negotiated = key.negotiated.map_or(0, |t| t.integrity.icv_len());
-    let icv = match key.transform.integrity.icv_len() {
-        0 => negotiated,
-        own => own,
-    };
+    let icv = key.icv_len();
     if !matches!(icv, 0 | 12) {
         return None;
     }
