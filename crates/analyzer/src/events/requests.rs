@@ -127,21 +127,17 @@ fn how_refused(exchange: &Exchange, attempt: &AttemptSeen) -> Certainty {
 fn answer_lost(exchange: &Exchange) -> Option<Event> {
     let answer = exchange.answer()?;
     let waits = |r: &&MessageRecord| r.time.nanos_since(answer.time) >= LEAST_WAIT;
-    // The third message of a Quick Mode answers the second, and comes again like a request, or its initiator takes it for delivered.
     let of_initiator = || exchange.records.iter().filter(|r| !exchange.is_answer(r));
-    let mut copies = exchange.records.iter().filter(waits).filter(|r| r.retransmission);
-    let responder_asks = copies.next().is_some_and(|first| exchange.is_answer(first));
-    let last_copy = || copies.last().filter(|_| responder_asks);
-    let last = of_initiator().rfind(waits).or_else(last_copy)?;
     let is_quick_mode = exchange.kind == ExchangeKind::QuickMode;
-    let least = if responder_asks {
-        LEAST_OF_QUICK_MODE - 1
-    } else {
-        LEAST_OF_QUICK_MODE
-    };
-    if is_quick_mode && of_initiator().count() < least || responder_asks && !is_quick_mode {
-        return None;
-    }
+    let repeats = || !is_quick_mode || of_initiator().count() >= LEAST_OF_QUICK_MODE;
+    let mut copies = exchange.records.iter().filter(waits).filter(|r| r.retransmission);
+    let last_copy = copies.clone().next_back();
+    let responder_asks = copies.next().is_some_and(|first| exchange.is_answer(first));
+    // The third message of a Quick Mode answers the second, and comes again like a request, or its initiator takes it for delivered.
+    let came = |r: &MessageRecord| r.time >= answer.time && !r.retransmission;
+    let third_alone = || last_copy.filter(|_| is_quick_mode && responder_asks && of_initiator().any(came));
+    let by_initiator = of_initiator().rfind(waits).filter(|_| repeats());
+    let last = by_initiator.or_else(third_alone)?;
     let third = of_initiator().find(|r| responder_asks && r.time >= answer.time);
     let (unheard, by) = match third {
         Some(third) => (third, exchange.initiator),

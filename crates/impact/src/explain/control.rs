@@ -346,8 +346,12 @@ pub(super) fn answer_lost(view: &OutageView<'_>) -> Option<Explanation> {
     let all = view.events(&[EventKind::AnswerLost], ..=view.outage.to);
     let is_out = |event: &&Event| {
         // The side that hears no third message of Quick Mode has no SA to send on, while the other one has taken its own into use.
-        let waiting = view.other(event.by).map(|side| side.side);
-        let has_none = !view.got_new_sa_since(event.time) || view.sends_no_esp(waiting, view.outage.to);
+        let exchange = view.exchange(event.exchange);
+        let is_third =
+            exchange.is_some_and(|made| made.made == MadeByExchange::ChildSa && made.initiator == event.by);
+        let waiting = view.other(event.by).filter(|_| is_third);
+        let waits = waiting.is_some_and(|side| view.fills_half(side.no_esp));
+        let has_none = waits || !view.got_new_sa_since(event.time);
         event.until >= Some(view.outage.from) && has_none
     };
     let asked = Vec::from_iter(all.filter(is_out));

@@ -108,7 +108,7 @@ pub static ROWS: [ExplanationRow; 41] = [
         ..row(ExplanationCause::CaptureHole, path::capture_hole)
     },
     ExplanationRow {
-        needs: "the ESP numbers of one SA go back to those of three earlier packets or more, which had other bytes, for half of the outage",
+        needs: "the ESP numbers of one SA go back to those of three earlier packets or more, which had other bytes, or below those that the capture begins with, for half of the outage",
         apart_from_rekeys: true,
         ..row_of_all(ExplanationCause::NumbersBack, sas::numbers_back)
     },

@@ -95,7 +95,13 @@ impl Analyzer {
         }
         let number = association.whole_sequence(pending.sequence);
         let used = sighting == Appearance::NumberUsed;
-        let first = association.sequence.first().unwrap_or(number);
+        // In a file whose halves are swapped, packets below the first one are older than it, and the clock seems to be set.
+        let in_order = self.record.clock_events.is_empty();
+        let first = association
+            .sequence
+            .first()
+            .filter(|_| in_order)
+            .unwrap_or(number);
         let highest = association.sequence.highest().unwrap_or(number);
         association.sequence.observe(number, used);
         // A cut packet may end elsewhere than a copy of it.
