@@ -105,7 +105,7 @@ pub fn mine(material: &KeyMaterial, spi: Spi, shape: &KeyShape, oracle: &mut dyn
         tried: HashSet::new(),
         best: None,
     };
-    let combined = search.combined_mode(spi, &blobs);
+    let combined = search.combined_mode(&blobs);
     let integrity = match combined {
         Some(_) => None,
         None => search.integrity_key(&blobs),
@@ -113,9 +113,8 @@ pub fn mine(material: &KeyMaterial, spi: Spi, shape: &KeyShape, oracle: &mut dyn
     if let Some(proven) = &integrity {
         search.encryption_key(spi, &blobs, proven);
     }
-    let integrity = integrity.map(|proven| claim(spi, &proven.beside(Encryption::Null, &[]), proven.blob));
     let (bits, key) = match combined {
-        Some(key) => (f64::INFINITY, Some(key)),
+        Some(proven) => (f64::INFINITY, Some(proven.claim(spi))),
         None => search
             .best
             .map_or((f64::NEG_INFINITY, None), |(bits, key)| (bits, Some(key))),
@@ -124,7 +123,7 @@ pub fn mine(material: &KeyMaterial, spi: Spi, shape: &KeyShape, oracle: &mut dyn
         gave_up: bits < shape.enough_bits && search.trials >= shape.most_trials,
         key,
         bits,
-        integrity,
+        integrity: integrity.map(|proven| proven.claim(spi)),
         trials: search.trials,
     }
 }
@@ -176,21 +175,25 @@ struct Search<'a> {
     best: Option<(f64, EspKey)>,
 }
 
-/// An integrity key that the ICV proved, and where it stands.
+/// A key that the ICV proved, and where it stands. Beside an integrity key stands NULL encryption.
+#[derive(Clone, Copy)]
 struct Proven<'b> {
-    integrity: Integrity,
-    key: &'b [u8],
+    candidate: KeyCandidate<'b>,
     blob: &'b Blob,
     offset: usize,
 }
 
-impl<'b> Proven<'b> {
-    fn beside(&self, encryption: Encryption, encryption_key: &'b [u8]) -> KeyCandidate<'b> {
-        KeyCandidate {
-            encryption,
-            encryption_key,
-            integrity: self.integrity,
-            integrity_key: self.key,
+impl Proven<'_> {
+    fn claim(&self, spi: Spi) -> EspKey {
+        EspKey {
+            spi: Some(spi),
+            encryption: Some(self.candidate.encryption),
+            encryption_key: SecretBytes::from(self.candidate.encryption_key),
+            integrity: Some(self.candidate.integrity),
+            integrity_key: SecretBytes::from(self.candidate.integrity_key),
+            // A blob was mined, and so is its key.
+            origin: self.blob.origin.clone(),
+            ..EspKey::default()
         }
     }
 }
@@ -203,17 +206,10 @@ type Each<'e, 'b, S, T> = dyn FnMut(&mut S, &'b Blob, usize, &'b [u8]) -> Option
 
 impl<'b> Search<'_> {
     /// One window gives encryption key and salt together.
-    fn combined_mode(&mut self, spi: Spi, blobs: &[&'b Blob]) -> Option<EspKey> {
+    fn combined_mode(&mut self, blobs: &[&'b Blob]) -> Option<Proven<'b>> {
         self.ciphers(true).into_iter().find_map(|(encryption, len)| {
-            self.windows(blobs, len, &mut |search, blob, _, window| {
-                let candidate = KeyCandidate {
-                    encryption,
-                    encryption_key: window,
-                    integrity: Integrity::None,
-                    integrity_key: &[],
-                };
-                let fits = search.oracle.icv_fits(&candidate);
-                fits.then(|| claim(spi, &candidate, blob))
+            self.windows(blobs, len, &mut |search, blob, offset, window| {
+                search.proves(blob, offset, (encryption, window), (Integrity::None, &[]))
             })
         })
     }
@@ -237,7 +233,7 @@ impl<'b> Search<'_> {
             .map(|i| (i, OTHER_HMAC_KEY));
         let found = usual.chain(other).find_map(|(integrity, len)| {
             self.windows(blobs, len, &mut |search, blob, offset, key| {
-                search.authenticates(integrity, blob, offset, key)
+                search.proves(blob, offset, (Encryption::Null, &[]), (integrity, key))
             })
         });
         found.or_else(|| hmac().find_map(|integrity| self.whole_blobs(blobs, integrity)))
@@ -251,25 +247,29 @@ impl<'b> Search<'_> {
                 return None;
             }
             self.trials += 1;
-            self.authenticates(integrity, blob, 0, key)
+            self.proves(blob, 0, (Encryption::Null, &[]), (integrity, key))
         })
     }
 
-    fn authenticates(
+    fn proves(
         &mut self,
-        integrity: Integrity,
         blob: &'b Blob,
         offset: usize,
-        key: &'b [u8],
+        (encryption, encryption_key): (Encryption, &'b [u8]),
+        (integrity, integrity_key): (Integrity, &'b [u8]),
     ) -> Option<Proven<'b>> {
-        let proven = Proven {
+        let candidate = KeyCandidate {
+            encryption,
+            encryption_key,
             integrity,
-            key,
+            integrity_key,
+        };
+        let fits = self.oracle.icv_fits(&candidate);
+        fits.then_some(Proven {
+            candidate,
             blob,
             offset,
-        };
-        let candidate = proven.beside(Encryption::Null, &[]);
-        self.oracle.icv_fits(&candidate).then_some(proven)
+        })
     }
 
     /// The encryption key beside a proven integrity key: the one that ends where that begins, then all windows.
@@ -294,10 +294,14 @@ impl<'b> Search<'_> {
 
     /// Keeps the key with most bits. True when they end the search.
     fn weigh(&mut self, spi: Spi, encryption: Encryption, key: &'b [u8], proven: &Proven<'b>) -> bool {
-        let candidate = proven.beside(encryption, key);
+        let candidate = KeyCandidate {
+            encryption,
+            encryption_key: key,
+            ..proven.candidate
+        };
         let bits = self.oracle.weigh(&candidate);
         if self.best.as_ref().is_none_or(|(most, _)| bits > *most) {
-            self.best = Some((bits, claim(spi, &candidate, proven.blob)));
+            self.best = Some((bits, Proven { candidate, ..*proven }.claim(spi)));
         }
         bits >= self.shape.enough_bits
     }
@@ -338,19 +342,6 @@ impl<'b> Search<'_> {
             }
         }
         None
-    }
-}
-
-fn claim(spi: Spi, candidate: &KeyCandidate<'_>, blob: &Blob) -> EspKey {
-    EspKey {
-        spi: Some(spi),
-        encryption: Some(candidate.encryption),
-        encryption_key: SecretBytes::from(candidate.encryption_key),
-        integrity: Some(candidate.integrity),
-        integrity_key: SecretBytes::from(candidate.integrity_key),
-        // A blob was mined, and so is its key.
-        origin: blob.origin.clone(),
-        ..EspKey::default()
     }
 }
 
