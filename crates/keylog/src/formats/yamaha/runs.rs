@@ -27,21 +27,15 @@ pub(crate) fn next_run(text: &[u8], from: usize) -> Option<HexRun<'_>> {
     let mut at = from;
     while let Some(token) = next_token(text, at) {
         at = token.end;
-        if !token.is_hex(text) {
+        if !token.is_hex() {
             continue;
         }
-        let (nibbles, group, end) = read_run(text, &token, token.digits(text).len());
+        let run = read_run(text, &token, token.digits.len());
         let label = text.get(from..token.start).unwrap_or_default();
         // At the end of a line that was cut there may be less of a value.
-        let cut = || end == text.len() && !label.ends_with(b"[") && kind(label) != Kind::Unknown;
-        if nibbles.len() >= FEWEST_DIGITS || token.prefixed(text) || cut() {
-            return Some(HexRun {
-                label,
-                nibbles,
-                group,
-                prefixed: token.prefixed(text),
-                end,
-            });
+        let cut = || run.end == text.len() && !label.ends_with(b"[") && kind(label) != Kind::Unknown;
+        if run.nibbles.len() >= FEWEST_DIGITS || token.prefixed || cut() {
+            return Some(HexRun { label, ..run });
         }
     }
     None
@@ -63,25 +57,25 @@ pub(crate) struct SoFar {
 pub(crate) fn continuation(text: &[u8], so_far: SoFar) -> Option<HexRun<'_>> {
     let token = next_token(text, 0)?;
     let begun = so_far.group > 0;
-    if token.start > 0 || !token.is_hex(text) || (token.prefixed(text) && !so_far.prefixed && begun) {
+    if token.start > 0 || !token.is_hex() || (token.prefixed && !so_far.prefixed && begun) {
         return None;
     }
     let odd = !so_far.digits.is_multiple_of(2);
-    let first_group = token.digits(text).len();
+    let first_group = token.digits.len();
     // A value without groups may be broken anywhere, into rows of an odd number of digits each; a letter or two at the start of a line are a label.
     if !odd && !first_group.is_multiple_of(2) && so_far.group.min(first_group) <= FEWEST_DIGITS {
         return None;
     }
     // The next group tells the length of a first one that was cut.
     let joined = so_far.group + first_group;
-    let after = next_token(text, token.end).map_or(0, |next| next.digits(text).len());
+    let after = next_token(text, token.end).map_or(0, |next| next.digits.len());
     let group = match so_far.group {
         0 => first_group,
         _ if so_far.digits == so_far.group && after == joined => joined,
         group => group,
     };
-    let (nibbles, _, end) = read_run(text, &token, group);
-    let rest = text.get(end..)?;
+    let run = read_run(text, &token, group);
+    let rest = text.get(run.end..)?;
     let whole_line = rest.trim_ascii().is_empty();
     let labelled = || whole_line || kind(rest) != Kind::Unknown;
     let rest_of_group = so_far
@@ -91,74 +85,71 @@ pub(crate) fn continuation(text: &[u8], so_far: SoFar) -> Option<HexRun<'_>> {
     let fits = first_group == group || first_group >= FEWEST_DIGITS || odd || whole_line || rest_of_group;
     // The rest of a value without groups.
     let solid_rest = || group > FEWEST_DIGITS && labelled();
-    let numeric = nibbles.iter().any(|nibble| *nibble < 10) || nibbles.len() >= FEWEST_DIGITS;
+    let numeric = run.nibbles.iter().any(|nibble| *nibble < 10) || run.nibbles.len() >= FEWEST_DIGITS;
     let plausible = (fits || solid_rest()) && (numeric || labelled());
-    plausible.then_some(HexRun {
-        label: b"",
-        nibbles,
-        group,
-        prefixed: token.prefixed(text),
-        end,
-    })
+    plausible.then_some(run)
 }
 
 /// Reads groups from `first` on. All have `group` digits; the first may have fewer or more (a cut line), and a shorter
 /// one ends the stretch when no hex follows it.
-fn read_run(text: &[u8], first: &Token, group: usize) -> (Vec<u8>, usize, usize) {
+fn read_run<'a>(text: &'a [u8], first: &Token<'a>, group: usize) -> HexRun<'a> {
     let mut nibbles: Vec<u8> = Vec::with_capacity(64);
-    nibbles.extend(first.digits(text).iter().filter_map(|b| digit(*b)));
+    nibbles.extend(first.digits.iter().filter_map(|b| digit(*b)));
     let mut end = first.end;
     while let Some(token) = next_token(text, end) {
         let gap = text.get(end..token.start).unwrap_or_default();
         let blank = !gap.is_empty() && gap.iter().all(u8::is_ascii_whitespace);
         let joined = group == 2 && matches!(gap, b":" | b"-");
         // Bytes that each have their `0x`; of longer groups each is a value of its own.
-        let bytes = group == 2 && first.prefixed(text);
-        if !(blank || joined) || !token.is_hex(text) || (token.prefixed(text) && !bytes) {
+        let bytes = group == 2 && first.prefixed;
+        if !(blank || joined) || !token.is_hex() || (token.prefixed && !bytes) {
             break;
         }
-        let digits = token.digits(text);
-        let last = next_token(text, token.end).is_none_or(|next| !next.is_hex(text));
-        if digits.len() != group && !(digits.len() < group && last) {
+        let last = next_token(text, token.end).is_none_or(|next| !next.is_hex());
+        if token.digits.len() != group && !(token.digits.len() < group && last) {
             break;
         }
-        nibbles.extend(digits.iter().filter_map(|b| digit(*b)));
+        nibbles.extend(token.digits.iter().filter_map(|b| digit(*b)));
         end = token.end;
     }
-    (nibbles, first.digits(text).len(), end)
+    HexRun {
+        label: b"",
+        nibbles,
+        group,
+        prefixed: first.prefixed,
+        end,
+    }
 }
 
-struct Token {
+/// A word of the text, without the `0x` before it.
+struct Token<'a> {
     start: usize,
     end: usize,
+    digits: &'a [u8],
+    prefixed: bool,
 }
 
-impl Token {
-    fn bytes<'a>(&self, text: &'a [u8]) -> &'a [u8] {
-        text.get(self.start..self.end).unwrap_or_default()
-    }
-
-    fn prefixed(&self, text: &[u8]) -> bool {
-        hex::after_0x(self.bytes(text)).is_some()
-    }
-
-    fn digits<'a>(&self, text: &'a [u8]) -> &'a [u8] {
-        hex::after_0x(self.bytes(text)).unwrap_or(self.bytes(text))
-    }
-
-    fn is_hex(&self, text: &[u8]) -> bool {
-        hex::all_digits(self.digits(text))
+impl Token<'_> {
+    fn is_hex(&self) -> bool {
+        hex::all_digits(self.digits)
     }
 }
 
 /// The next word at or after `from`.
-fn next_token(text: &[u8], from: usize) -> Option<Token> {
+fn next_token(text: &[u8], from: usize) -> Option<Token<'_>> {
     let parts = |b: &u8| b" \t\r\n\x0c:=(),[]{}<>\"';|-".contains(b);
     let rest = text.get(from..)?;
     let start = from + rest.iter().position(|b| !parts(b))?;
     let len = text.get(start..)?.iter().position(parts);
     let end = len.map_or(text.len(), |len| start + len);
-    Some(Token { start, end })
+    let word = text.get(start..end)?;
+    let behind_0x = hex::after_0x(word);
+    Some(Token {
+        start,
+        end,
+        digits: behind_0x.unwrap_or(word),
+        prefixed: behind_0x.is_some(),
+    })
 }
 
 // Framing of a line of hex: the rows of one value are framed alike.
