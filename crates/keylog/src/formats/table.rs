@@ -14,14 +14,7 @@ use crate::formats::vpp_ike::{self, VppIke};
 use crate::formats::yamaha::key_info::YamahaKeyInfo;
 
 /// A format: the name that reports show, and what recognises and reads its lines.
-pub(crate) struct FormatRow {
-    pub(crate) name: &'static str,
-    pub(crate) reader: fn() -> Box<dyn KeyFormat>,
-}
-
-const fn row(name: &'static str, reader: fn() -> Box<dyn KeyFormat>) -> FormatRow {
-    FormatRow { name, reader }
-}
+pub(crate) type FormatRow = (&'static str, fn() -> Box<dyn KeyFormat>);
 
 /// Logs of a router, whose lines a collector may bring in any framing: their reader keeps senders apart itself. Of the others each sender has a reader of its
 /// own, so that two logs in one file do not mix.
@@ -47,23 +40,23 @@ pub(crate) fn begins_record(line: &[u8]) -> bool {
 
 /// The strictest first: a line belongs to the first that takes it.
 pub(crate) const FORMATS: [FormatRow; 19] = [
-    row("Wireshark esp_sa", || Box::<EspSa>::default()),
-    row("Wireshark ikev1_decryption_table", || Box::new(Ikev1Table)),
-    row("Wireshark ikev2_decryption_table", || Box::new(Ikev2Table)),
-    row("strongSwan charon log", || Box::<Charon>::default()),
-    row("ip xfrm", || Box::new(Listing::new(&XFRM))),
-    row("setkey -D", || Box::new(Listing::new(&SETKEY))),
-    row("setkey.conf", || Box::new(Listing::new(&SETKEY_CONF))),
-    row("tcpdump -E", || Box::new(Listing::new(&TCPDUMP))),
-    row("FortiOS tunnel list", || Box::new(Listing::new(&FORTIOS))),
-    row(FORTIOS_DEBUG, || Box::<FortiosPhase1>::default()),
-    row(FORTIOS_DEBUG, || Box::new(Listing::new(&FORTIOS_IKE))),
-    row("MikroTik installed-sa", || Box::new(Listing::new(&MIKROTIK))),
-    row("VPP show ipsec sa", || Box::new(Listing::new(&VPP))),
-    row("VPP show ikev2 sa", || Box::<VppIke>::default()),
-    row("DPDK ipsec-secgw", || Box::new(Listing::new(&DPDK))),
-    row("scapy", || Box::new(Listing::new(&SCAPY))),
-    row("pluto log", || Box::<Pluto>::default()),
-    row("racoon log", || Box::<Racoon>::default()),
-    row(YAMAHA_LOG, || Box::<YamahaKeyInfo>::default()),
+    ("Wireshark esp_sa", || Box::<EspSa>::default()),
+    ("Wireshark ikev1_decryption_table", || Box::new(Ikev1Table)),
+    ("Wireshark ikev2_decryption_table", || Box::new(Ikev2Table)),
+    ("strongSwan charon log", || Box::<Charon>::default()),
+    ("ip xfrm", || Box::new(Listing::new(&XFRM))),
+    ("setkey -D", || Box::new(Listing::new(&SETKEY))),
+    ("setkey.conf", || Box::new(Listing::new(&SETKEY_CONF))),
+    ("tcpdump -E", || Box::new(Listing::new(&TCPDUMP))),
+    ("FortiOS tunnel list", || Box::new(Listing::new(&FORTIOS))),
+    (FORTIOS_DEBUG, || Box::<FortiosPhase1>::default()),
+    (FORTIOS_DEBUG, || Box::new(Listing::new(&FORTIOS_IKE))),
+    ("MikroTik installed-sa", || Box::new(Listing::new(&MIKROTIK))),
+    ("VPP show ipsec sa", || Box::new(Listing::new(&VPP))),
+    ("VPP show ikev2 sa", || Box::<VppIke>::default()),
+    ("DPDK ipsec-secgw", || Box::new(Listing::new(&DPDK))),
+    ("scapy", || Box::new(Listing::new(&SCAPY))),
+    ("pluto log", || Box::<Pluto>::default()),
+    ("racoon log", || Box::<Racoon>::default()),
+    (YAMAHA_LOG, || Box::<YamahaKeyInfo>::default()),
 ];

@@ -41,7 +41,7 @@ impl KeyMaterial {
     fn read_file(&mut self, path: &Path, readers: &mut FormatReaders, last: bool) -> Result<(), Error> {
         let file = std::fs::File::open(path).map_err(|source| failed(path, source))?;
         let mut text = Unpacked::new(file).map_err(|source| failed(path, source))?;
-        if is_capture(text.head()) {
+        if is_capture(&text.head) {
             return Err(Error::CaptureAsKeys { path: path.into() });
         }
         self.read_text(path, &mut text, readers, last)
@@ -88,7 +88,7 @@ impl KeyMaterial {
             formats: Vec::new(),
         });
         let mut sink = Sink::new(self);
-        if let Some(archive) = archive(text.head()) {
+        if let Some(archive) = archive(&text.head) {
             sink.any_text = true;
             let how = if archive.ends_with("document") {
                 "save it as plain text and give that"
@@ -113,7 +113,7 @@ impl KeyMaterial {
             // The log has its keys in another file.
             (sink.any_text, sink.found) = (true, true);
         }
-        if let Some(sentence) = text.trouble() {
+        if let Some(sentence) = text.trouble.take() {
             sink.any_text = true;
             sink.problem(WHOLE_FILE, sentence);
         }
@@ -168,7 +168,7 @@ impl FormatReaders {
         let sender = *last;
         let mine = self.index(sender);
         for at in 0..FORMATS.len() {
-            let apart = FORMATS.get(at).is_some_and(|row| keeps_senders_apart(row.name));
+            let apart = FORMATS.get(at).is_some_and(|(name, _)| keeps_senders_apart(name));
             let readers = self.of_sender.get_mut(if apart { 0 } else { mine });
             if let Some(reader) = readers.and_then(|(_, readers)| readers.get_mut(at))
                 && reader.format.line(line, sink)
@@ -186,9 +186,9 @@ impl FormatReaders {
         if self.of_sender.len() >= MOST_SENDERS {
             return 0;
         }
-        let reader = |row: &FormatRow| FormatReader {
-            name: row.name,
-            format: (row.reader)(),
+        let reader = |(name, new): &FormatRow| FormatReader {
+            name,
+            format: new(),
             seen: false,
         };
         self.of_sender

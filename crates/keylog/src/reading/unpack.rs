@@ -15,12 +15,14 @@ const HEAD: u64 = 4;
 
 /// A key file's text.
 pub(super) struct Unpacked<'r> {
-    head: Vec<u8>,
+    /// The first bytes of the text.
+    pub(super) head: Vec<u8>,
     text: Box<dyn Read + 'r>,
     compression: Option<&'static str>,
     most: u64,
     left: u64,
-    trouble: Option<String>,
+    /// Why a part of the file was not read.
+    pub(super) trouble: Option<String>,
 }
 
 impl<'r> Unpacked<'r> {
@@ -59,16 +61,6 @@ impl<'r> Unpacked<'r> {
         unpacked.by_ref().take(HEAD).read_to_end(&mut head)?;
         unpacked.head = head;
         Ok(unpacked)
-    }
-
-    /// The first bytes of the text.
-    pub(super) fn head(&self) -> &[u8] {
-        &self.head
-    }
-
-    /// Why a part of the file was not read.
-    pub(super) fn trouble(&self) -> Option<String> {
-        self.trouble.clone()
     }
 
     fn unpack(&mut self, into: &mut [u8]) -> io::Result<usize> {
@@ -144,7 +136,7 @@ mod tests {
         let mut unpacked = Unpacked::bounded(stored, most).unwrap();
         let mut text = Vec::new();
         unpacked.read_to_end(&mut text).unwrap();
-        (text, unpacked.trouble())
+        (text, unpacked.trouble)
     }
 
     #[test]
