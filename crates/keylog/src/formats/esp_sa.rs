@@ -147,7 +147,7 @@ fn read_row(number: u64, row: &[u8], sink: &mut Sink<'_>) -> Result<(), String> 
     let &[family, src, dst, spi, encryption, ref keys @ ..] = columns.as_slice() else {
         return Err(wrong_count(columns.len()));
     };
-    let claim = sa_of(number, family, src, dst, spi, encryption);
+    let claim = sa_of(number, [family, src, dst, spi, encryption]);
     let (&[encryption_key, integrity, integrity_key, ..], 8 | 10) = (keys, columns.len()) else {
         // The row was cut within a key or behind it.
         if let (1 | 2, Ok(claim)) = (keys.len(), claim) {
@@ -156,8 +156,7 @@ fn read_row(number: u64, row: &[u8], sink: &mut Sink<'_>) -> Result<(), String> 
         return Err(wrong_count(columns.len()));
     };
     let mut claim = claim?;
-    let (transform, checked) = integrity_column(integrity)?;
-    claim.integrity = transform;
+    claim.integrity = integrity_column(integrity)?;
     let names_icv = memchr::memmem::find(encryption, b"ICV").is_some();
     if let (Some(aead), false) = (claim.encryption.filter(|e| e.is_aead()), names_icv) {
         // Before Wireshark 3.6 the name of a combined mode left the length of its ICV to this column: `ANY 96 bit authentication [no checking]`.
@@ -166,14 +165,9 @@ fn read_row(number: u64, row: &[u8], sink: &mut Sink<'_>) -> Result<(), String> 
             .and_then(|bits| u32::try_from(bits).ok());
         claim.encryption = Some(bits.map_or(aead, |bits| algorithm_names::with_icv_bits(aead, bits)));
     }
-    let keys = key_column(encryption_key, 6).and_then(|encryption_key| {
-        let integrity_key = if checked {
-            key_column(integrity_key, 8)?
-        } else {
-            Vec::new()
-        };
-        Ok((encryption_key, integrity_key))
-    });
+    let checked = claim.integrity.is_some_and(|named| named != Integrity::None);
+    let integrity_key = if checked { integrity_key } else { b"" };
+    let keys = key_column(encryption_key, 6).and_then(|key| Ok((key, key_column(integrity_key, 8)?)));
     match keys {
         Ok((encryption_key, integrity_key)) => {
             claim.encryption_key = SecretBytes::new(encryption_key);
@@ -191,14 +185,7 @@ fn read_row(number: u64, row: &[u8], sink: &mut Sink<'_>) -> Result<(), String> 
 }
 
 /// The columns before the keys.
-fn sa_of(
-    line: u64,
-    family: &[u8],
-    src: &[u8],
-    dst: &[u8],
-    spi: &[u8],
-    encryption: &[u8],
-) -> Result<EspKey, String> {
+fn sa_of(line: u64, [family, src, dst, spi, encryption]: [&[u8]; 5]) -> Result<EspKey, String> {
     let ipv6 = match family.to_ascii_lowercase().as_slice() {
         b"ipv4" => false,
         b"ipv6" => true,
@@ -247,17 +234,17 @@ fn spi_column(text: &[u8]) -> Result<Option<Spi>, String> {
     Ok(Some(Spi(number)))
 }
 
-/// The transform, and whether its key means anything: `ANY 96 bit authentication [no checking]` has none.
-fn integrity_column(text: &[u8]) -> Result<(Option<Integrity>, bool), String> {
+/// The transform: `ANY 96 bit authentication [no checking]` is none, and its key means nothing.
+fn integrity_column(text: &[u8]) -> Result<Option<Integrity>, String> {
     let lower = text.to_ascii_lowercase();
     if lower.starts_with(b"any ") && lower.ends_with(b"[no checking]") {
-        return Ok((None, false));
+        return Ok(None);
     }
     let integrity = Integrity::named(text).ok_or(
         "column 7 names an authentication that is not supported here: HMAC-MD5, HMAC-SHA-1, HMAC-SHA-2, AES-XCBC, \
          AES-CMAC, ANY and NULL are",
     )?;
-    Ok((Some(integrity), integrity != Integrity::None))
+    Ok(Some(integrity))
 }
 
 /// `0x` and hex digits, or the characters of the key themselves. Digits without `0x` are taken for hex: a key typed

@@ -12,37 +12,14 @@ use crate::lines::outer::LogLine;
 use crate::material::ike_record::{IkeRecord, ike_spi};
 use crate::material::key::SecretName;
 use crate::material::sink::Sink;
-use rekeyscope_model::spi::IkeSpi;
 
 /// Reader of the lines.
 #[derive(Default)]
 pub(crate) struct FortiosPhase1(IkeRecord);
 
-/// A secret as a line states it.
-struct Stated<'l> {
-    initiator: IkeSpi,
-    responder: Option<IkeSpi>,
-    name: SecretName,
-    /// Bytes that the secret has.
-    count: u64,
-    digits: &'l [u8],
-}
-
 impl KeyFormat for FortiosPhase1 {
     fn line(&mut self, line: &LogLine<'_>, sink: &mut Sink<'_>) -> bool {
-        let Some(stated) = stated(line.text) else {
-            return false;
-        };
-        self.0.initiator(Some(stated.initiator), sink);
-        self.0.responder(stated.responder);
-        match hex::decode(stated.digits).filter(|key| key.len() as u64 == stated.count) {
-            Some(key) => self.0.secret(stated.name, line.number, &key, sink),
-            None => sink.problem(
-                line.number,
-                "the key is not as long as the line says: the line was cut, copy it again",
-            ),
-        }
-        true
+        self.stated(line, sink).is_some()
     }
 
     fn finish(&mut self, sink: &mut Sink<'_>) {
@@ -50,20 +27,27 @@ impl KeyFormat for FortiosPhase1 {
     }
 }
 
-fn stated(text: &[u8]) -> Option<Stated<'_>> {
-    let mut words = words(text.get(find(text, b" SA ")? + 4..)?);
-    let (initiator, responder) = split_at_sign(words.next()?, b'/')?;
-    let cookie = |digits: &[u8]| ike_spi(&hex::decode(digits)?);
-    let name = match words.next()? {
-        b"key" => SecretName::Ka,
-        name => SecretName::named(name)?,
-    };
-    let (count, digits) = split_at_sign(words.next()?, b':')?;
-    Some(Stated {
-        initiator: cookie(initiator)?,
-        responder: cookie(responder),
-        name,
-        count: number(count)?,
-        digits,
-    })
+impl FortiosPhase1 {
+    /// Takes the secret that a line states, with the bytes that it has.
+    fn stated(&mut self, line: &LogLine<'_>, sink: &mut Sink<'_>) -> Option<()> {
+        let mut words = words(line.text.get(find(line.text, b" SA ")? + 4..)?);
+        let (initiator, responder) = split_at_sign(words.next()?, b'/')?;
+        let cookie = |digits: &[u8]| ike_spi(&hex::decode(digits)?);
+        let name = match words.next()? {
+            b"key" => SecretName::Ka,
+            name => SecretName::named(name)?,
+        };
+        let (count, digits) = split_at_sign(words.next()?, b':')?;
+        let (initiator, count) = (cookie(initiator)?, number(count)?);
+        self.0.initiator(Some(initiator), sink);
+        self.0.responder(cookie(responder));
+        match hex::decode(digits).filter(|key| key.len() as u64 == count) {
+            Some(key) => self.0.secret(name, line.number, &key, sink),
+            None => sink.problem(
+                line.number,
+                "the key is not as long as the line says: the line was cut, copy it again",
+            ),
+        }
+        Some(())
+    }
 }

@@ -100,9 +100,8 @@ fn read_ikev2(number: u64, columns: &[&[u8]], sink: &mut Sink<'_>) -> Result<(),
             columns.len().min(9)
         ));
     };
-    let initiator_spi = spi(spi_i);
-    let responder_spi = spi(spi_r);
-    if initiator_spi.is_none() || responder_spi.is_none() {
+    let spis = (spi(spi_i), spi(spi_r));
+    if spis.0.is_none() || spis.1.is_none() {
         return Err(format!(
             "an IKE SPI has {SPI_DIGITS} hex digits: copy columns 1 and 2 again"
         ));
@@ -123,7 +122,7 @@ fn read_ikev2(number: u64, columns: &[&[u8]], sink: &mut Sink<'_>) -> Result<(),
     if secrets.sk_ei.is_none() && secrets.sk_er.is_none() {
         return Err("columns 3 and 4 are empty: without SK_ei or SK_er nothing can be decrypted".into());
     }
-    sink.secrets(number, (initiator_spi, responder_spi), secrets);
+    sink.secrets(number, spis, secrets);
     Ok(())
 }
 

@@ -197,11 +197,8 @@ impl KeylessText {
             limit(first.kilobytes, "kB"),
             limit(self.remains, "s that remains"),
         ];
-        let (name, instead, lifetimes) = (
-            text.name,
-            text.instead,
-            lifetimes.into_iter().flatten().collect::<String>(),
-        );
+        let Keyless { name, instead, .. } = text;
+        let lifetimes: String = lifetimes.into_iter().flatten().collect();
         sink.only_problem(
             line,
             format!("this is {name}, which holds no keys{spis}{lifetimes}. {instead}"),
@@ -279,15 +276,11 @@ fn lifetime(line: &[u8]) -> Lifetime {
         .or_else(in_all)
         .or_else(|| hard(b"(sec)").or_else(|| hard(b"(s)")));
     let kilobytes = behind(b"ifetimeKilobytes").or_else(|| Some(hard(b"(bytes)")? / LIFETIME_KILOBYTE));
+    let is_limit = |limit: &u64| (1..=GREATEST_LIMIT).contains(limit);
+    let (kilobytes_of_both, seconds_of_both) = both.unzip();
     Lifetime {
-        seconds: both
-            .map(|(_, seconds)| seconds)
-            .or(seconds)
-            .filter(|seconds| (1..=GREATEST_LIMIT).contains(seconds)),
-        kilobytes: both
-            .map(|(kilobytes, _)| kilobytes)
-            .or(kilobytes)
-            .filter(|kilobytes| (1..=GREATEST_LIMIT).contains(kilobytes)),
+        seconds: seconds_of_both.or(seconds).filter(is_limit),
+        kilobytes: kilobytes_of_both.or(kilobytes).filter(is_limit),
     }
 }
 

@@ -45,28 +45,19 @@ struct ListedSa {
 impl KeyFormat for VppIke {
     fn line(&mut self, line: &LogLine<'_>, sink: &mut Sink<'_>) -> bool {
         let text = line.text;
-        let begins = text.starts_with(b"iip ").then(|| {
-            let spi = |name: &[u8]| ike_spi(&hex::decode(word_after(text, name)?)?);
-            Some((spi(b"ispi")?, spi(b"rspi")?))
-        });
-        if let Some(Some(ike)) = begins {
+        let spi = |name: &[u8]| ike_spi(&hex::decode(word_after(text, name)?)?);
+        let begins = text.starts_with(b"iip ");
+        let ike = begins.then(|| spi(b"ispi").zip(spi(b"rspi"))).flatten();
+        if ike.is_some() || self.sa.is_some() && text.starts_with(b"child sa ") {
             self.finish(sink);
             self.sa = Some(ListedSa {
                 line: line.number,
-                ike: Some(ike),
+                ike,
                 ..ListedSa::default()
             });
             return true;
         }
         let Some(sa) = &mut self.sa else { return false };
-        if text.starts_with(b"child sa ") {
-            self.finish(sink);
-            self.sa = Some(ListedSa {
-                line: line.number,
-                ..ListedSa::default()
-            });
-            return true;
-        }
         if text.starts_with(b"spi(i) ") {
             let spi = |name: &[u8]| word_after(text, name).and_then(hex::spi_digits).map(Spi);
             sa.child = spi(b"spi(i)").zip(spi(b"spi(r)"));

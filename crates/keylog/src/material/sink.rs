@@ -190,23 +190,17 @@ impl<'a> Sink<'a> {
 
     /// The lifetime of an SA, on `line`.
     pub(crate) fn lifetime(&mut self, line: u64, spi: Spi, lifetime: Lifetime) {
-        let origin = self.explicit(line);
-        let stated = SaLifetime {
+        self.material.lifetimes.push(SaLifetime {
             spi,
             lifetime,
-            origin,
-        };
-        self.material.lifetimes.push(stated);
+            origin: self.explicit(line),
+        });
     }
 
     /// A line that names an SPI.
     pub(crate) fn sighting(&mut self, line: u64, spi: Spi) {
-        let places = &mut self.material.spi_sightings;
-        let place = SpiSighting {
-            file: self.file,
-            line,
-            spi,
-        };
+        let (places, file) = (&mut self.material.spi_sightings, self.file);
+        let place = SpiSighting { file, line, spi };
         if places.last() == Some(&place) {
             return;
         }

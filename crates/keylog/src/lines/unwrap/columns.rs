@@ -15,18 +15,13 @@ pub(super) fn columns(text: &Text) -> Option<Text> {
     if let Some(one) = one_column(text) {
         return Some(one);
     }
-    let (mut votes, mut lines) = ([0; SEPARATORS.len()], 0);
-    for line in text.filled() {
-        lines += 1;
-        let vote =
-            separator_of(line.bytes).and_then(|separator| SEPARATORS.iter().position(|s| *s == separator));
-        vote.and_then(|at| votes.get_mut(at))
-            .into_iter()
-            .for_each(|votes| *votes += 1);
-    }
-    let (at, votes) = votes.into_iter().enumerate().max_by_key(|(_, votes)| *votes)?;
+    let votes: Vec<Option<u8>> = text.filled().map(|line| separator_of(line.bytes)).collect();
+    let counted = |separator: &u8| votes.iter().filter(|vote| **vote == Some(*separator)).count();
+    let separator = SEPARATORS.into_iter().max_by_key(counted)?;
     // Further lines of one field have no vote.
-    let separator = *SEPARATORS.get(at).filter(|_| votes * 4 >= lines && votes > 0)?;
+    if counted(&separator) == 0 || counted(&separator) * 4 < votes.len() {
+        return None;
+    }
     let records = records(text, separator);
     if records.iter().filter(|record| is_row(record)).count() * 2 < records.len() {
         return messages(text, &records);

@@ -105,15 +105,10 @@ pub(super) fn wrapped(text: &Text) -> Option<Text> {
     let mut next = text.next();
     let mut before: &[u8] = b"";
     for line in text.lines() {
-        let joint: &[u8] = match columns(before) {
-            _ if begins(line.bytes) || is_row_of_rows(before, line.bytes) => b"\n",
-            len if len == width => b"",
-            _ => b"\n",
-        };
-        if joint == b"\n" {
-            next.push(line);
+        if columns(before) == width && !begins(line.bytes) && !is_row_of_rows(before, line.bytes) {
+            next.extend_last(&[line.bytes]);
         } else {
-            next.extend_last(&[joint, line.bytes]);
+            next.push(line);
         }
         before = line.bytes;
     }
