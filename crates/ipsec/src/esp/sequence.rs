@@ -2,6 +2,7 @@
 //! them is negotiated; without the negotiation, the ICV tells.
 
 use crate::esp::cipher::{EspCipher, Icv};
+use crate::esp::header::spi_and_sequence;
 
 /// Upper halves that are tried on a packet that does not fit without one: 0 on an SA's first 4 billion packets, each further
 /// one after as many again. Each try costs another pass over the packet.
@@ -48,10 +49,7 @@ pub fn nearest(highest: u64, low: u32) -> u64 {
 }
 
 fn low_half(packet: &[u8]) -> u32 {
-    packet
-        .get(4..8)
-        .and_then(|bytes| bytes.try_into().ok())
-        .map_or(0, u32::from_be_bytes)
+    spi_and_sequence(packet).map_or(0, |(_, low)| low)
 }
 
 #[cfg(test)]

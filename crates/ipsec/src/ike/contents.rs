@@ -1,7 +1,7 @@
 //! The payloads of an IKEv1 message are written into its exchange and its IKE SA.
 
 use crate::ike::context::MessageContext;
-use crate::ike::exchange::{Deletion, Exchange, IkeSa, Nonces};
+use crate::ike::exchange::{Deletion, Exchange, IkeSa};
 use crate::ike::fragment::Ikev1Fragments;
 use crate::ike::header::IkeHeader;
 use crate::ike::ikev1::phase1_choice;
@@ -178,11 +178,7 @@ impl MessageScene<'_> {
 
     /// One payload that shows a NAT outweighs others that do not.
     pub(super) fn hear_nat(&mut self, detected: Option<bool>) {
-        let before = &mut self.sa_state.nat_detected;
-        *before = match (*before, detected) {
-            (Some(before), Some(now)) => Some(before || now),
-            (before, now) => before.or(now),
-        };
+        self.sa_state.nat_detected = self.sa_state.nat_detected.max(detected);
     }
 
     fn notification(&mut self, body: &[u8]) {
@@ -266,7 +262,7 @@ impl MessageScene<'_> {
         let hash_alone = matches!(payloads, [only] if only.kind == v1::HASH);
         if hash_alone && self.state.distinct == 2 && self.side() == ExchangeSide::Responder {
             std::mem::swap(&mut self.exchange.initiator, &mut self.exchange.responder);
-            self.state.negotiation.swap_sides();
+            self.state.negotiation.offers.swap(0, 1);
             self.state.nonces.swap(0, 1);
         }
     }
@@ -280,12 +276,8 @@ impl MessageScene<'_> {
                 .children(exchange.initiator, exchange.responder);
         }
         exchange.lifetime = self.state.negotiation.lifetime();
-        let [initiator, responder] = &self.state.nonces;
-        if !initiator.is_empty() || !responder.is_empty() {
-            exchange.nonces = Some(Nonces {
-                initiator: initiator.clone(),
-                responder: responder.clone(),
-            });
+        if self.state.nonces.iter().any(|nonce| !nonce.is_empty()) {
+            exchange.nonces.clone_from(&self.state.nonces);
         }
     }
 }

@@ -2,10 +2,12 @@
 //! secrecy the exchange's own Diffie–Hellman secret is needed too: a log's derivation seed begins with it, or it stands there by itself.
 
 use crate::ike::crypto::{Hash, keymat};
-use crate::ike::exchange::{ChildKeys, Exchange, NegotiatedSa, Nonces};
+use crate::ike::exchange::{ChildKeys, Exchange, NegotiatedSa};
+use crate::ike::ikev2_keys::Ikev2Keys;
+use crate::ike::phase1::Phase1;
 use crate::ike::prf::Prf;
 use crate::ike::timeline::Timeline;
-use rekeyscope_keylog::{KeyOrigin, KeyRoad, Seed, SeedOf};
+use rekeyscope_keylog::{IkeKey, IkeSecrets, KeyOrigin, KeyRoad, Seed, SeedOf};
 use rekeyscope_model::secret::SecretBytes;
 use rekeyscope_model::spi::IpsecProtocol;
 use zeroize::Zeroizing;
@@ -46,32 +48,27 @@ impl Timeline {
             return Vec::new();
         };
         let children = &exchange.children;
-        let known = exchange
-            .ike_sa
-            .zip(exchange.nonces.as_ref())
-            .filter(|(_, n)| !n.initiator.is_empty() && !n.responder.is_empty());
-        let Some((ike_sa, nonces)) = known else {
+        let is_known = exchange.nonces.iter().all(|nonce| !nonce.is_empty());
+        let Some(ike_sa) = exchange.ike_sa.filter(|_| is_known) else {
             return vec![Vec::new(); children.len()];
         };
         let secrets = self.derivation_secrets(ike_sa);
-        children
-            .iter()
-            .map(|child| {
-                let tail = self.seed_tail(ike_sa, child, nonces);
-                let shared = self.shared_secrets(index, &tail);
-                let each = secrets
-                    .iter()
-                    .flat_map(|secret| shared.iter().map(move |shared| (secret, shared)));
-                each.filter_map(|(secret, shared)| {
-                    self.derive_one(ike_sa, exchange, child, secret, &[shared, &tail])
-                })
-                .collect()
+        let of_child = |child: &NegotiatedSa| {
+            let tail = self.seed_tail(ike_sa, child, &exchange.nonces);
+            let shared = self.shared_secrets(index, &tail);
+            let each = secrets
+                .iter()
+                .flat_map(|secret| shared.iter().map(move |shared| (secret, shared)));
+            each.filter_map(|(secret, shared)| {
+                self.derive_one(ike_sa, exchange, child, secret, &[shared, &tail])
             })
             .collect()
+        };
+        children.iter().map(of_child).collect()
     }
 
-    fn seed_tail(&self, ike_sa: usize, child: &NegotiatedSa, nonces: &Nonces) -> Vec<u8> {
-        let nonces = [&nonces.initiator[..], &nonces.responder].concat();
+    fn seed_tail(&self, ike_sa: usize, child: &NegotiatedSa, nonces: &[Vec<u8>; 2]) -> Vec<u8> {
+        let nonces = nonces.concat();
         if self.ike_sas.get(ike_sa).is_none_or(|sa| sa.version != 1) {
             return nonces;
         }
@@ -98,12 +95,14 @@ impl Timeline {
             IpsecProtocol::Ah => (0, transform.integrity.key_len()),
         };
         let len = encryption_len + integrity_len;
-        let key = if self.ike_sas.get(ike_sa)?.version == 1 {
-            self.ikev1_keymat(ike_sa, secret, seed, len)?
+        let (sa, state) = (self.ike_sas.get(ike_sa)?, self.sa_states.get(ike_sa)?);
+        let (keys, from) = if sa.version == 1 {
+            (ikev1_keymat(&state.phase1, secret.expose(), seed, len)?, 0)
         } else {
-            self.ikev2_keymat(ike_sa, exchange, child, secret, seed, len)?
+            let of_both = ikev2_keymat(&state.ikev2, secret.expose(), seed, 2 * len)?;
+            (of_both, if child.dst == exchange.responder { 0 } else { len })
         };
-        let (encryption, integrity) = key.split_at_checked(encryption_len)?;
+        let (encryption, integrity) = keys.get(from..from + len)?.split_at_checked(encryption_len)?;
         Some(ChildKeys {
             encryption: encryption.into(),
             integrity: integrity.into(),
@@ -112,43 +111,6 @@ impl Timeline {
                 ..origin.clone()
             },
         })
-    }
-
-    /// KEYMAT = prf(SKEYID_d, [g(qm)^xy |] protocol | SPI | Ni_b | Nr_b), iterated.
-    fn ikev1_keymat(
-        &self,
-        ike_sa: usize,
-        skeyid_d: &SecretBytes,
-        seed: &[&[u8]],
-        len: usize,
-    ) -> Option<Zeroizing<Vec<u8>>> {
-        let phase1 = &self.sa_states.get(ike_sa)?.phase1;
-        let hash = phase1
-            .hash()
-            .or_else(|| Hash::from_len(skeyid_d.len()))
-            .filter(|h| h.len() == skeyid_d.len())?;
-        Some(keymat(hash, skeyid_d.expose(), seed, len))
-    }
-
-    /// KEYMAT = prf+(SK_d, [g^ir |] Ni | Nr): first the SA from the exchange's initiator to its responder, then the other;
-    /// of each, the encryption key, then the integrity key.
-    fn ikev2_keymat(
-        &self,
-        ike_sa: usize,
-        exchange: &Exchange,
-        child: &NegotiatedSa,
-        sk_d: &SecretBytes,
-        seed: &[&[u8]],
-        len: usize,
-    ) -> Option<Zeroizing<Vec<u8>>> {
-        let proposal = self.sa_states.get(ike_sa)?.ikev2.proposal;
-        let negotiated = proposal.and_then(|p| p.prf);
-        let prf = negotiated
-            .filter(|prf| prf.len() == sk_d.len())
-            .or_else(|| Prf::of_len(sk_d.len()).first().copied())?;
-        let both = prf.plus(sk_d.expose(), seed, 2 * len);
-        let from = if child.dst == exchange.responder { 0 } else { len };
-        both.get(from..from + len).map(|key| Zeroizing::new(key.to_vec()))
     }
 
     /// The Diffie–Hellman secrets that an exchange may have: an empty one without a key exchange payload; else what stands before
@@ -182,15 +144,18 @@ impl Timeline {
         let (Some(sa), Some(state)) = (self.ike_sas.get(ike_sa), self.sa_states.get(ike_sa)) else {
             return Vec::new();
         };
-        let proven = if sa.version == 1 {
-            let session = state.phase1.session.as_ref();
-            session.map(|s| (s.secrets.skeyid_d.clone(), s.key_index))
-        } else {
-            let session = state.ikev2.session.as_ref();
-            session.map(|s| (s.secrets.sk_d.clone(), s.key_index))
+        let of = |secrets: &IkeSecrets, key: &IkeKey| {
+            let secret = match sa.version {
+                1 => &secrets.skeyid_d,
+                _ => &secrets.sk_d,
+            };
+            Some((secret.clone()?, key.origin.clone()))
         };
-        let proven = proven.and_then(|(secret, index)| secret.zip(self.keys.get(index)));
-        let proven = proven.map(|(secret, key)| (secret, key.origin.clone()));
+        let phase1 = state.phase1.session.as_ref();
+        let ikev2 = state.ikev2.session.as_ref();
+        let session = phase1.map(|s| (&s.secrets, s.key_index));
+        let session = session.or(ikev2.map(|s| (&s.secrets, s.key_index)));
+        let proven = session.and_then(|(secrets, index)| of(secrets, self.keys.get(index)?));
         if let Some(proven) = proven {
             return vec![proven];
         }
@@ -200,16 +165,27 @@ impl Timeline {
         keys.filter_map(|&index| self.keys.get(index))
             .filter(|key| key.version == sa.version)
             .filter(|key| key.responder_spi.is_none() || key.responder_spi == sa.responder_spi)
-            .filter_map(|key| {
-                let secrets = &key.secrets;
-                let secret = if sa.version == 1 {
-                    &secrets.skeyid_d
-                } else {
-                    &secrets.sk_d
-                };
-                Some((secret.clone()?, key.origin.clone()))
-            })
+            .filter_map(|key| of(&key.secrets, key))
             .take(MAX_SECRETS)
             .collect()
     }
+}
+
+/// KEYMAT = prf(SKEYID_d, [g(qm)^xy |] protocol | SPI | Ni_b | Nr_b), iterated.
+fn ikev1_keymat(phase1: &Phase1, skeyid_d: &[u8], seed: &[&[u8]], len: usize) -> Option<Zeroizing<Vec<u8>>> {
+    let hash = phase1
+        .hash()
+        .or_else(|| Hash::from_len(skeyid_d.len()))
+        .filter(|h| h.len() == skeyid_d.len())?;
+    Some(keymat(hash, skeyid_d, seed, len))
+}
+
+/// KEYMAT = prf+(SK_d, [g^ir |] Ni | Nr): first the SA from the exchange's initiator to its responder, then the other;
+/// of each, the encryption key, then the integrity key.
+fn ikev2_keymat(keys: &Ikev2Keys, sk_d: &[u8], seed: &[&[u8]], len: usize) -> Option<Zeroizing<Vec<u8>>> {
+    let negotiated = keys.proposal.and_then(|p| p.prf);
+    let prf = negotiated
+        .filter(|prf| prf.len() == sk_d.len())
+        .or_else(|| Prf::of_len(sk_d.len()).first().copied())?;
+    Some(prf.plus(sk_d, seed, len))
 }

@@ -93,8 +93,8 @@ pub struct Exchange {
     pub initial_contact: Option<Notice>,
     /// Carries a key exchange payload (PFS in Quick Mode).
     pub key_exchange: bool,
-    /// Nonces and g^xy inputs for key derivation, once read.
-    pub nonces: Option<Nonces>,
+    /// Ni_b and Nr_b, inputs of the key derivation; empty until they are read.
+    pub nonces: [Vec<u8>; 2],
     /// Names of notifications seen, each once, for example `INITIAL-CONTACT`.
     pub notifications: Vec<&'static str>,
     /// Error notifications, in order (bounded as the records).
@@ -191,7 +191,7 @@ impl Exchange {
             ike_sa_delete: None,
             initial_contact: None,
             key_exchange: false,
-            nonces: None,
+            nonces: Default::default(),
             notifications: Vec::new(),
             errors: Vec::new(),
             rekeys: Vec::new(),
@@ -340,15 +340,6 @@ pub struct Deletion {
     pub frame: u64,
     /// Time.
     pub time: Timestamp,
-}
-
-/// Inputs of the key derivation.
-#[derive(Debug, Clone)]
-pub struct Nonces {
-    /// Ni_b.
-    pub initiator: Vec<u8>,
-    /// Nr_b; empty until the second message.
-    pub responder: Vec<u8>,
 }
 
 /// Keys of one one-way SA, derived.

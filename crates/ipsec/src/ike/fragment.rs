@@ -212,18 +212,11 @@ impl Ikev1Pieces {
         let Some(last) = last.filter(|&last| (1..=last).all(|n| self.parts.contains_key(&n))) else {
             return Ok(AddedPiece::dropped(dropped));
         };
-        let whole = self
-            .parts
-            .range(1..=last)
-            .flat_map(|(_, part)| part)
-            .copied()
-            .collect();
+        let parts: Vec<&[u8]> = self.parts.range(1..=last).map(|(_, part)| &part[..]).collect();
+        let whole = Some(parts.concat());
         self.parts.clear();
         self.last = None;
-        Ok(AddedPiece {
-            whole: Some(whole),
-            dropped,
-        })
+        Ok(AddedPiece { whole, dropped })
     }
 }
 

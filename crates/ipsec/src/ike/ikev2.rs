@@ -24,7 +24,7 @@ const INTEGRITY: u8 = 3;
 const KEY_LENGTH: u16 = 14;
 
 /// A proposal with the first transform of each type that matters here.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct Ikev2Proposal<'a> {
     pub(super) number: u8,
     pub(super) protocol: u8,
@@ -54,10 +54,7 @@ fn parse_proposal(body: &[u8]) -> Result<Ikev2Proposal<'_>, WireError> {
         number,
         protocol,
         spi: fields.bytes(usize::from(spi_size))?,
-        encryption: None,
-        key_len: None,
-        prf: None,
-        integrity: None,
+        ..Ikev2Proposal::default()
     };
     if fields.rest().is_empty() {
         return Ok(proposal);

@@ -93,22 +93,19 @@ impl Prf {
 
 /// The ICV of `message`, cut to its length. `None` for [`Integrity::None`] and keys of a wrong length.
 pub(super) fn icv(integrity: Integrity, key: &[u8], message: &[u8]) -> Option<Vec<u8>> {
-    let hash = match integrity {
-        Integrity::None | Integrity::Unknown { .. } => return None,
-        Integrity::HmacMd5_96 | Integrity::HmacMd5_128 => Some(Hash::Md5),
-        Integrity::HmacSha1_96 | Integrity::HmacSha1_160 => Some(Hash::Sha1),
-        Integrity::HmacSha256_96 | Integrity::HmacSha256_128 => Some(Hash::Sha256),
-        Integrity::HmacSha384_192 => Some(Hash::Sha384),
-        Integrity::HmacSha512_256 => Some(Hash::Sha512),
-        Integrity::AesXcbc96 | Integrity::AesCmac96 => None,
-    };
     if key.len() != integrity.key_len() && (key.is_empty() || !integrity.takes_any_key()) {
         return None;
     }
-    let full = match hash {
-        Some(hash) => hash.prf(key, &[message]),
-        None if integrity == Integrity::AesXcbc96 => aes_xcbc(key, message),
-        None => mac_of::<AesCmac>(key, &[message]),
+    let hmac = |hash: Hash| hash.prf(key, &[message]);
+    let full = match integrity {
+        Integrity::None | Integrity::Unknown { .. } => return None,
+        Integrity::HmacMd5_96 | Integrity::HmacMd5_128 => hmac(Hash::Md5),
+        Integrity::HmacSha1_96 | Integrity::HmacSha1_160 => hmac(Hash::Sha1),
+        Integrity::HmacSha256_96 | Integrity::HmacSha256_128 => hmac(Hash::Sha256),
+        Integrity::HmacSha384_192 => hmac(Hash::Sha384),
+        Integrity::HmacSha512_256 => hmac(Hash::Sha512),
+        Integrity::AesXcbc96 => aes_xcbc(key, message),
+        Integrity::AesCmac96 => mac_of::<AesCmac>(key, &[message]),
     };
     full.get(..integrity.icv_len()).map(<[u8]>::to_vec)
 }

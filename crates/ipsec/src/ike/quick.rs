@@ -86,11 +86,6 @@ impl Negotiation {
         }
     }
 
-    /// The sides were taken for each other.
-    pub(super) fn swap_sides(&mut self) {
-        self.offers.swap(0, 1);
-    }
-
     /// The SAs: the responder's choice with both SPIs, or, until it chose, all that the initiator offers.
     pub(super) fn children(&self, initiator: IpAddr, responder: IpAddr) -> Vec<NegotiatedSa> {
         let [offered, chosen] = &self.offers;
@@ -125,24 +120,17 @@ impl Negotiation {
     fn offer_for(&self, choice: &Offer) -> Option<&Offer> {
         let same = |o: &&Offer| (o.sa, o.protocol) == (choice.sa, choice.protocol);
         let offered = &self.offers[ExchangeSide::Initiator as usize];
-        let numbered = offered.iter().filter(same).find(|o| o.number == choice.number);
-        let alike = || {
-            offered
-                .iter()
-                .filter(same)
-                .find(|o| o.transform == choice.transform)
-        };
-        numbered.or_else(alike).or_else(|| offered.iter().find(same))
+        let mut candidates = offered.iter().filter(same);
+        let numbered = candidates.clone().find(|o| o.number == choice.number);
+        let alike = || candidates.clone().find(|o| o.transform == choice.transform);
+        numbered.or_else(alike).or_else(|| candidates.next())
     }
 
     /// Lifetime of the first chosen SA, else of the first offer, lowered by RESPONDER-LIFETIME.
     pub(super) fn lifetime(&self) -> Option<Lifetime> {
         let of = |side: ExchangeSide| self.offers[side as usize].iter().find_map(|o| o.lifetime);
         let agreed = of(ExchangeSide::Responder).or_else(|| of(ExchangeSide::Initiator));
-        let lower = |a: Option<u64>, b: Option<u64>| match (a, b) {
-            (Some(a), Some(b)) => Some(a.min(b)),
-            (a, b) => a.or(b),
-        };
+        let lower = |a: Option<u64>, b: Option<u64>| a.into_iter().chain(b).min();
         let base = agreed.unwrap_or_default();
         let lifetime = Lifetime {
             seconds: lower(base.seconds, self.lowered.seconds),

@@ -58,32 +58,21 @@ impl IkeSuite {
         outside: &[u8],
         sealed: &[u8],
     ) -> Option<Zeroizing<Vec<u8>>> {
-        let plaintext = if self.encryption.is_aead() {
-            open_combined(self.encryption, sk_e, outside, sealed)
+        let mut plaintext = if self.encryption.is_aead() {
+            open_combined(self.encryption, sk_e, outside, sealed)?
         } else {
-            self.open_separate(sk_e, sk_a, outside, sealed)
+            let covered = sealed.len().checked_sub(self.integrity.icv_len())?;
+            let (covered, given) = sealed.split_at(covered);
+            if icv(self.integrity, sk_a, &[outside, covered].concat())? != given {
+                return None;
+            }
+            let (iv, ciphertext) = covered.split_at_checked(self.encryption.iv_len())?;
+            decrypt(self.encryption, sk_e, iv, ciphertext)?
         };
-        let mut plaintext = plaintext?;
         let padding = usize::from(*plaintext.last()?);
         let len = plaintext.len().checked_sub(padding + 1)?;
         plaintext.truncate(len);
         Some(plaintext)
-    }
-
-    fn open_separate(
-        self,
-        sk_e: &[u8],
-        sk_a: &[u8],
-        outside: &[u8],
-        sealed: &[u8],
-    ) -> Option<Zeroizing<Vec<u8>>> {
-        let covered = sealed.len().checked_sub(self.integrity.icv_len())?;
-        let (covered, given) = sealed.split_at(covered);
-        if icv(self.integrity, sk_a, &[outside, covered].concat())? != given {
-            return None;
-        }
-        let (iv, ciphertext) = covered.split_at_checked(self.encryption.iv_len())?;
-        decrypt(self.encryption, sk_e, iv, ciphertext)
     }
 }
 

@@ -6,7 +6,7 @@ mod live;
 use crate::ike::contents::MessageScene;
 pub use crate::ike::context::{MessageContext, Notice};
 pub use crate::ike::exchange::{
-    ChildKeys, Deletion, ErrorNotice, Exchange, IkeSa, MessageRecord, NegotiatedSa, Nonces,
+    ChildKeys, Deletion, ErrorNotice, Exchange, IkeSa, MessageRecord, NegotiatedSa,
 };
 use crate::ike::exchange_type::{begun_by_initiator, exchange_kind};
 use crate::ike::fragment::Ikev1Fragments;
@@ -24,8 +24,8 @@ use rekeyscope_model::secret::SecretBytes;
 use rekeyscope_model::spi::IkeSpi;
 use rekeyscope_model::text::Message;
 
-/// A message that was taken into the timeline, for the rest of the analysis.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// A message that was taken into the timeline, for the rest of the analysis. One that was not has no exchange.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Observed {
     /// Index of the exchange it belongs to.
     pub exchange: Option<usize>,
@@ -35,15 +35,6 @@ pub struct Observed {
     pub children_changed: bool,
     /// True where the message repeats an earlier one of that exchange byte for byte.
     pub repeats: bool,
-}
-
-impl Observed {
-    const NOTHING: Observed = Observed {
-        exchange: None,
-        first_of_exchange: false,
-        children_changed: false,
-        repeats: false,
-    };
 }
 
 /// Decryptions that are tried over all IKE SAs together: some seconds of work at most.
@@ -121,20 +112,20 @@ impl Timeline {
             Ok(header) => header,
             Err(error) => {
                 diagnostics.count_wire_error(error, context.frame);
-                return Observed::NOTHING;
+                return Observed::default();
             }
         };
         if !matches!(header.major, 1 | 2) {
             diagnostics.count("unknown_version", "IKE", frame, || {
                 Message::new("oddity-ike-version").with("version", header.major.to_string())
             });
-            return Observed::NOTHING;
+            return Observed::default();
         }
         let message = &message[..message.len().min(header.length as usize)];
         let ike_sa = self.ike_sa_for(&header, &context, diagnostics);
         let Some((index, first_of_exchange)) = self.exchange_for(&header, &context, ike_sa, diagnostics)
         else {
-            return Observed::NOTHING;
+            return Observed::default();
         };
         let repeats = self.record(index, &context, &header, message);
         let children_changed = match ike_sa {

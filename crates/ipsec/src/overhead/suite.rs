@@ -68,12 +68,8 @@ impl Suite {
 
     /// ICV, bytes.
     pub fn icv(&self) -> usize {
-        let Transform {
-            encryption,
-            integrity,
-            ..
-        } = self.transform;
-        encryption.row().icv_len.max(integrity.icv_len())
+        let own = self.transform.encryption.row().icv_len;
+        own.max(self.transform.integrity.icv_len())
     }
 }
 

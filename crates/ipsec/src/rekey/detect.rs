@@ -127,14 +127,12 @@ fn says_so(evidence: &Evidence<'_>, old: &ChildSa, new: &ChildSa) -> bool {
     let Some(exchange) = new.exchange.map(|e| &evidence.exchanges[e]) else {
         return false;
     };
-    (0..2)
-        .filter_map(|d| sa_of(evidence, old, d))
-        .any(|a| exchange.rekeys.contains(&a.spi))
+    old.sas(evidence).any(|a| exchange.rekeys.contains(&a.spi))
 }
 
 /// ESP or AH.
 fn protocol(evidence: &Evidence<'_>, child: &ChildSa) -> Option<IpsecProtocol> {
-    (0..2).find_map(|d| Some(sa_of(evidence, child, d)?.protocol))
+    child.sas(evidence).next().map(|a| a.protocol)
 }
 
 /// Tells whether `new` takes over from `old`.
@@ -209,7 +207,7 @@ fn adds_a_child(exchange: &Exchange) -> bool {
 /// The traffic of `old` goes on upon `new`, which began to carry only when nothing passed on `old` any more: it was deleted first, and made
 /// anew instead of renewed.
 fn follows_in_its_place(evidence: &Evidence<'_>, old: &ChildSa, new: &ChildSa) -> bool {
-    let begun = (0..2).filter_map(|d| sa_of(evidence, new, d)?.first).min();
+    let begun = new.sas(evidence).filter_map(|a| a.first).min();
     let ended = last_packet(evidence, old);
     have_inner_ends_in_common(evidence, old, new)
         && ended.zip(begun).is_some_and(|(ended, (begun, _))| ended <= begun)
@@ -233,10 +231,7 @@ fn new_connection(evidence: &Evidence<'_>, old: &ChildSa, new: &ChildSa) -> bool
 }
 
 fn last_packet(evidence: &Evidence<'_>, child: &ChildSa) -> Option<Timestamp> {
-    (0..2)
-        .filter_map(|d| sa_of(evidence, child, d)?.last)
-        .map(|(t, _)| t)
-        .max()
+    child.sas(evidence).filter_map(|a| Some(a.last?.0)).max()
 }
 
 /// Nanoseconds between the end of `old` and the beginning of `new`, in the direction where they are closest.

@@ -46,10 +46,7 @@ impl Evidence<'_> {
 
 /// Position of an internal direction in a pair.
 pub fn slot(direction: Direction) -> usize {
-    match direction {
-        Direction::AToB => 0,
-        Direction::BToA => 1,
-    }
+    direction.pick(0, 1)
 }
 
 /// A renewal of one child SA by another, in internal directions.

@@ -5,6 +5,7 @@ use crate::ike::timeline::Exchange;
 use crate::rekey::evidence::Evidence;
 use crate::rekey::evidence::slot;
 use crate::rekey::short_answer::refused_by_length;
+use crate::sa::association::Association;
 use crate::sa::database::SaIndex;
 use crate::sa::tunnel::TunnelIndex;
 use rekeyscope_model::analysis::ExchangeKind;
@@ -30,10 +31,15 @@ pub struct ChildSa {
 }
 
 impl ChildSa {
+    /// Its SAs.
+    pub(super) fn sas<'a>(&self, evidence: &Evidence<'a>) -> impl Iterator<Item = &'a Association> {
+        let associations = evidence.associations;
+        self.sa.iter().flatten().map(|&sa| &associations[sa])
+    }
+
     /// A packet came on one of its SAs.
     pub(super) fn is_used(&self, evidence: &Evidence<'_>) -> bool {
-        let mut sas = self.sa.iter().flatten();
-        sas.any(|&sa| evidence.associations[sa].first.is_some())
+        self.sas(evidence).any(|sa| sa.first.is_some())
     }
 }
 
@@ -301,12 +307,9 @@ fn pair_by_time(evidence: &Evidence<'_>, unnamed: Vec<SaIndex>) -> Vec<ChildSa> 
             continue;
         };
         let partner = children.iter_mut().rev().take(64).filter(|c| {
-            let same =
-                c.sa.iter()
-                    .flatten()
-                    .all(|&other| evidence.associations[other].protocol == association.protocol);
             c.tunnel == association.tunnel
-                && same
+                && c.sas(evidence)
+                    .all(|other| other.protocol == association.protocol)
                 && c.sa[d].is_none()
                 && first.nanos_since(c.born) <= PAIRING_NANOS
         });

@@ -71,8 +71,6 @@ pub(super) fn infer(
         tunnel,
         initiator,
         kind,
-        sentence: String::new(),
-        messages: Vec::new(),
         rekeys: whole.len(),
         at_most,
         counting: chosen.as_ref().map(|c| c.0.name(by_ike)),
@@ -81,16 +79,11 @@ pub(super) fn infer(
             .map_or_else(Vec::new, |c| c.1.iter().map(|c| c.name(by_ike)).collect()),
         limit_kilobytes: kilobytes,
         limit_seconds: seconds,
-        bytes_per_kilobyte: None,
-        kilobyte_told: false,
-        fraction_low: None,
-        fraction_high: None,
-        soft_limit: None,
-        soft_fraction: None,
         candidates: counted
             .iter()
             .map(|c| c.published(kilobytes, seconds, by_ike))
             .collect(),
+        ..TriggerRule::default()
     };
     if let Some((counting, _)) = &chosen {
         size(&mut rule, counting, &whole);

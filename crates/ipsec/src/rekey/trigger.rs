@@ -86,13 +86,10 @@ pub fn triggers(
         for &i in members {
             shown[i] = self::shown(evidence, &successions[i], &holes);
         }
-    }
-    for members in by_tunnel.values() {
         // Volumes of one table are counted alike.
-        let opened = members.iter().all(|&i| shown[i].is_none_or(|s| s.inner));
-        let of_tunnel = members.iter().filter_map(|&i| shown[i].map(|s| (i, s)));
-        for (i, own) in of_tunnel.collect::<Vec<_>>() {
-            shown[i] = Some(SuccessionShown { inner: opened, ..own });
+        let inner = members.iter().all(|&i| shown[i].is_none_or(|s| s.inner));
+        for &i in members {
+            shown[i] = shown[i].map(|own| SuccessionShown { inner, ..own });
         }
     }
     let mut triggers: Vec<Trigger> = shown.iter().map(describe).collect();
@@ -132,11 +129,16 @@ fn rules(
     let mut rules = Vec::new();
     for ((tunnel, initiator), members) in sides {
         let kinds: Vec<TriggerKind> = members.iter().map(|&i| triggers[i].kind).collect();
-        let observations: Vec<Observation> = members
-            .iter()
-            .filter_map(|&i| shown[i].as_ref())
-            .map(SuccessionShown::observation)
-            .collect(); // one per member: those without were left out above
+        // One per member: those without were left out above.
+        let of_members = members.iter().filter_map(|&i| shown[i]);
+        let observations = of_members.map(|shown| Observation {
+            sides: shown.sides,
+            age_s: shown.age_s,
+            limit_kilobytes: shown.limits.kilobytes,
+            limit_seconds: shown.limits.seconds,
+            late: shown.bound == Bound::AtMost,
+        });
+        let observations: Vec<Observation> = observations.collect();
         let end = initiator.is_some();
         let Inferred {
             rule,
@@ -183,18 +185,6 @@ fn most_common(kinds: &[TriggerKind]) -> TriggerKind {
     }
     let common = counts.iter().rev().max_by_key(|(_, count)| *count);
     common.map_or(TriggerKind::Unknown, |(kind, _)| *kind)
-}
-
-impl SuccessionShown {
-    fn observation(&self) -> Observation {
-        Observation {
-            sides: self.sides,
-            age_s: self.age_s,
-            limit_kilobytes: self.limits.kilobytes,
-            limit_seconds: self.limits.seconds,
-            late: self.bound == Bound::AtMost,
-        }
-    }
 }
 
 /// The expiring SA is the one of the busier direction: it reaches a byte limit first.

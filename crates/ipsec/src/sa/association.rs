@@ -69,19 +69,12 @@ impl AssignedKey {
 
     /// The keys with an ICV that is cut to another length, where peers are known to disagree on it.
     pub(super) fn cut_otherwise(&self) -> Option<Self> {
-        let Transform {
-            encryption,
-            integrity,
-            ..
-        } = self.transform;
         let keys = (&self.encryption_key, &self.integrity_key);
-        Self::new(
-            encryption,
-            keys.0,
-            integrity.cut_otherwise()?,
-            keys.1,
-            &self.origin,
-        )
+        let (encryption, cut) = (
+            self.transform.encryption,
+            self.transform.integrity.cut_otherwise()?,
+        );
+        Self::new(encryption, keys.0, cut, keys.1, &self.origin)
     }
 
     /// Tells whether these are its keys, as far as both hold one.
@@ -424,11 +417,7 @@ impl Association {
             last: None,
             rest: None,
             counters: Counters::default(),
-            icv: IcvCounts {
-                verified: 0,
-                failed: 0,
-                unchecked: 0,
-            },
+            icv: IcvCounts::default(),
             sequence: SequenceTracker::default(),
             steps_back: StepsBack::default(),
             queued: 0,

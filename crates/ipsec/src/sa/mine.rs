@@ -106,13 +106,8 @@ struct Packets<'a> {
 
 impl Oracle for Packets<'_> {
     fn icv_fits(&mut self, candidate: &KeyCandidate<'_>) -> bool {
-        let KeyCandidate {
-            encryption,
-            encryption_key,
-            integrity,
-            integrity_key,
-        } = *candidate;
-        let cipher = EspCipher::new(encryption, encryption_key, integrity, integrity_key);
+        let c = candidate;
+        let cipher = EspCipher::new(c.encryption, c.encryption_key, c.integrity, c.integrity_key);
         cipher
             .zip(self.shortest)
             .is_some_and(|(cipher, packet)| cipher.verify(packet, None) == Icv::Verified)

@@ -8,6 +8,7 @@ use std::net::IpAddr;
 
 plain_data! {
     /// The rule by which one side renews, inferred over all its rekeys.
+    #[derive(Default)]
     pub struct TriggerRule {
         /// Index in `tunnels`.
         pub tunnel: usize,

@@ -88,6 +88,7 @@ plain_data! {
         pub source: String,
     }
     /// Integrity checks of an SA's packets.
+    #[derive(Default)]
     pub struct IcvCounts {
         /// The ICV fits.
         pub verified: u64,

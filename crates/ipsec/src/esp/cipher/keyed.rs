@@ -20,15 +20,6 @@ const MOST_BLOCK: usize = 16;
 /// The longest padding with its trailer, from a block boundary on.
 const MOST_TAIL: usize = 255 + TRAILER_LEN + MOST_BLOCK;
 
-/// The padding bytes that are accepted.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Padding {
-    /// 1, 2, 3, … as RFC 4303 §2.4 asks where the cipher does not say otherwise.
-    Monotonic,
-    /// Any: the sender may choose, and the ICV has already shown that the key fits.
-    Any,
-}
-
 /// A transform with its keys. Cheap to share between threads; `Debug` shows no key.
 pub struct EspCipher {
     decrypt: Box<dyn Decrypt>,
@@ -138,21 +129,17 @@ impl EspCipher {
         prefix: usize,
         out: &mut Vec<u8>,
     ) -> Option<Opened> {
-        let padding = match icv {
-            Icv::Verified => Padding::Any,
-            _ => Padding::Monotonic,
-        };
         out.clear();
         let mut implicit = [0; 8];
         let parts = self
             .parts(packet, esn_high, &mut implicit)
-            .filter(|parts| self.whole_blocks(parts.body.len(), padding))?;
+            .filter(|parts| self.whole_blocks(parts.body.len(), icv))?;
         let mut tail = [0; MOST_BLOCK];
         let tail = self.tail(&parts, &mut tail)?;
         let end = prefix.min(parts.body.len()).next_multiple_of(self.block_len);
         out.extend_from_slice(parts.body.get(..end).unwrap_or(parts.body));
         self.decrypt.decrypt_ends(parts.iv, parts.body, out, tail);
-        let opened = self.trailer(&parts, tail, padding);
+        let opened = self.trailer(&parts, tail, icv);
         out.truncate(opened.map_or(0, |opened| prefix.min(opened.payload_len as usize)));
         opened
     }
@@ -167,12 +154,12 @@ impl EspCipher {
     }
 
     /// Pad length and next header, with the padding checked as far as asked. `tail`: the decrypted last block.
-    fn trailer(&self, parts: &Parts<'_>, tail: &[u8], padding: Padding) -> Option<Opened> {
+    fn trailer(&self, parts: &Parts<'_>, tail: &[u8], icv: Icv) -> Option<Opened> {
         let [.., pad_len, next_header] = *tail else {
             return None;
         };
         let payload_len = parts.body.len().checked_sub(TRAILER_LEN + usize::from(pad_len))?;
-        if padding == Padding::Monotonic && pad_len > 0 {
+        if icv != Icv::Verified && pad_len > 0 {
             let mut buffer = [0; MOST_TAIL];
             let block_start = payload_len - payload_len % self.block_len;
             let plain = self.decrypt_tail(parts, block_start, &mut buffer);
@@ -202,10 +189,10 @@ impl EspCipher {
         tail
     }
 
-    fn whole_blocks(&self, body_len: usize, padding: Padding) -> bool {
-        let unit = match padding {
-            Padding::Monotonic => self.block_len.max(WORD),
-            Padding::Any => self.block_len,
+    fn whole_blocks(&self, body_len: usize, icv: Icv) -> bool {
+        let unit = match icv {
+            Icv::Verified => self.block_len,
+            _ => self.block_len.max(WORD),
         };
         body_len >= TRAILER_LEN && body_len.is_multiple_of(unit)
     }

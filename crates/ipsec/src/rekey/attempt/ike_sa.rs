@@ -63,7 +63,9 @@ pub(super) fn of_exchange(tables: &AttemptTables<'_>, index: usize) -> Option<At
 fn begins_in_vain(tables: &AttemptTables<'_>, exchange: &Exchange) -> bool {
     exchange.kind != ExchangeKind::IkeAuth
         && exchange.requests().count() == exchange.records.len()
-        && !tables.has_begun(exchange.ike_sa, exchange.initiator, ExchangeKind::IkeAuth)
+        && !tables
+            .newest
+            .contains_key(&(exchange.ike_sa, exchange.initiator, ExchangeKind::IkeAuth))
 }
 
 /// Copies of the initiator's message that still waits for the other side. An IKEv2 request waits until it is answered; in Main Mode

@@ -246,7 +246,7 @@ fn deletes_behind(tables: &AttemptTables<'_>, exchange: &Exchange, last: Timesta
 /// The data of a notification is the message ID of another exchange of this IKE SA.
 fn names_another(tables: &AttemptTables<'_>, exchange: &Exchange, id: Option<u32>) -> bool {
     let other = id.filter(|id| *id != exchange.message_id);
-    other.is_some_and(|id| tables.has_message_id(exchange.ike_sa, id))
+    other.is_some_and(|id| tables.message_ids.contains(&(exchange.ike_sa, id)))
 }
 
 /// No other Quick Mode of the same initiator began between this one and `time`.

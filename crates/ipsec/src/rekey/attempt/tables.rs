@@ -9,6 +9,7 @@ use rekeyscope_model::analysis::ExchangeKind;
 use rekeyscope_model::chance::LEAST_NOT_BY_CHANCE;
 use rekeyscope_model::time::Timestamp;
 use std::collections::{HashMap, HashSet};
+use std::hash::Hash;
 use std::net::IpAddr;
 
 /// The finished tables, and what is looked up in them.
@@ -24,9 +25,9 @@ pub(super) struct AttemptTables<'a> {
     /// SAs by sender and receiver, in order of their first packets.
     by_ends: HashMap<(IpAddr, IpAddr), Vec<&'a Association>>,
     /// Message IDs in use, by IKE SA.
-    message_ids: HashSet<(Option<usize>, u32)>,
+    pub(super) message_ids: HashSet<(Option<usize>, u32)>,
     /// Time at which each side of an IKE SA began its newest exchange of a kind.
-    newest: HashMap<(Option<usize>, IpAddr, ExchangeKind), Timestamp>,
+    pub(super) newest: HashMap<(Option<usize>, IpAddr, ExchangeKind), Timestamp>,
     /// The highest message ID of a request of this side of an IKE SA that was answered.
     answered: HashMap<(Option<usize>, IpAddr), u32>,
     /// The longest answer to a request that was sent once, by initiator and responder, nanoseconds.
@@ -67,31 +68,21 @@ impl<'a> AttemptTables<'a> {
         }
         for (index, exchange) in evidence.exchanges.iter().enumerate() {
             tables.message_ids.insert((exchange.ike_sa, exchange.message_id));
-            let newest = tables
-                .newest
-                .entry((exchange.ike_sa, exchange.initiator, exchange.kind));
-            let began = newest.or_default();
-            *began = (*began).max(exchange.span().0);
+            let ends = (exchange.initiator, exchange.responder);
+            let of_kind = (exchange.ike_sa, exchange.initiator, exchange.kind);
+            raise(&mut tables.newest, of_kind, exchange.span().0);
             if exchange.answer().is_some() {
-                let own = tables
-                    .answered
-                    .entry((exchange.ike_sa, exchange.initiator))
-                    .or_default();
-                *own = exchange.message_id.max(*own);
+                let of_side = (exchange.ike_sa, exchange.initiator);
+                raise(&mut tables.answered, of_side, exchange.message_id);
             }
             if let (1, Some(answer)) = (exchange.requests().count(), exchange.answer()) {
                 let took = answer.time.nanos_since(exchange.span().0);
-                let slowest = tables
-                    .slowest
-                    .entry((exchange.initiator, exchange.responder))
-                    .or_default();
-                *slowest = took.max(*slowest);
+                raise(&mut tables.slowest, ends, took);
             }
             if let (ExchangeKind::Informational, Some(sa)) = (exchange.kind, exchange.ike_sa) {
                 tables.informational.entry(sa).or_default().push(index);
             }
             if let (ExchangeKind::IkeAuth, Some(sa)) = (exchange.kind, exchange.ike_sa) {
-                let ends = (exchange.initiator, exchange.responder);
                 tables.dials.entry(ends).or_default().insert(sa);
             }
             if let Some(answer) = whole_answer(exchange).filter(|_| tables.made_a_child(index)) {
@@ -115,16 +106,6 @@ impl<'a> AttemptTables<'a> {
         let begun = own.partition_point(|a| a.first.is_some_and(|(first, _)| first <= to));
         let mut recent = own[..begun].iter().rev().take(MOST_AT_ONCE);
         recent.any(|a| a.last.is_some_and(|(last, _)| last > from))
-    }
-
-    /// An exchange of this IKE SA has this message ID.
-    pub(super) fn has_message_id(&self, ike_sa: Option<usize>, id: u32) -> bool {
-        self.message_ids.contains(&(ike_sa, id))
-    }
-
-    /// Tells whether this side of an IKE SA began an exchange of this kind.
-    pub(super) fn has_begun(&self, ike_sa: Option<usize>, by: IpAddr, kind: ExchangeKind) -> bool {
-        self.newest.contains_key(&(ike_sa, by, kind))
     }
 
     /// The answer to an IKEv2 request is not in the capture, and it came: the responder answered a later request, whose message ID it takes only
@@ -165,6 +146,12 @@ impl<'a> AttemptTables<'a> {
             .get(&(exchange.responder, exchange.message_id))
             .copied()
     }
+}
+
+/// Keeps the greatest value of each key.
+fn raise<K: Eq + Hash, V: Ord + Default + Copy>(table: &mut HashMap<K, V>, key: K, value: V) {
+    let greatest = table.entry(key).or_default();
+    *greatest = value.max(*greatest);
 }
 
 /// The answer to an IKE_AUTH that nobody could read, where it came in one piece.
