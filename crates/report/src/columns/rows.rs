@@ -2,8 +2,9 @@
 
 use crate::columns::shape::TIME;
 use crate::columns::tables::{FleetTable, TWO_POINTS};
+use crate::formats::csv::{bin, bin_start};
 use rekeyscope_model::analysis::{Analysis, TunnelSeries};
-use rekeyscope_model::time::{NANOS_PER_MILLI, Timestamp};
+use rekeyscope_model::time::Timestamp;
 use serde_json::{Map, Value, json};
 
 /// Fields with the time at which a row begins; the first one counts. A row without any has the time of the entry above it, or of the first packet.
@@ -95,25 +96,13 @@ fn with_lent(table: &FleetTable, mut row: Map<String, Value>, above: &[Value]) -
 /// A row per bin of all series.
 fn bins(analysis: &Analysis) -> impl Iterator<Item = Value> {
     let bin_ms = analysis.series.bin_ms;
-    let begin = move |series: &TunnelSeries, at: usize| {
-        series
-            .start
-            .plus_nanos((at as f64 * bin_ms * NANOS_PER_MILLI as f64).round() as i64)
-    };
     let mut places: Vec<(Timestamp, &TunnelSeries, usize)> = Vec::new();
     for series in &analysis.series.tunnels {
         let len = series.inner_new_bytes.len().max(series.outer_bytes.len());
-        places.extend((0..len).map(|at| (begin(series, at), series, at)));
+        places.extend((0..len).map(|at| (bin_start(series.start, at, bin_ms), series, at)));
     }
     places.sort_by_key(|(time, ..)| *time);
-    places.into_iter().map(move |(time, series, at)| {
-        json!({
-            "tunnel": series.tunnel,
-            "direction": series.direction,
-            TIME: time,
-            "bin_ms": bin_ms,
-            "inner_new_bytes": series.inner_new_bytes.get(at),
-            "outer_bytes": series.outer_bytes.get(at),
-        })
-    })
+    places
+        .into_iter()
+        .map(move |(_, series, at)| bin(series, at, bin_ms))
 }

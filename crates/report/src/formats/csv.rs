@@ -2,7 +2,9 @@
 //! overlays, where there are any). Numbers are unformatted, times are RFC 3339, an empty cell is unknown.
 
 use crate::words::{self, focus};
-use rekeyscope_model::analysis::{Account, AccountGapLine, AccountLine, Analysis, Direction, Overlay};
+use rekeyscope_model::analysis::{
+    Account, AccountGapLine, AccountLine, Analysis, Direction, Overlay, TunnelSeries,
+};
 use rekeyscope_model::time::Timestamp;
 use serde_json::{Value, json};
 
@@ -210,16 +212,8 @@ fn gap<'a>(analysis: &'a Analysis, of: &Account, line: &AccountLine) -> Option<&
 fn series(analysis: &Analysis) -> Vec<u8> {
     let bin_ms = analysis.series.bin_ms;
     let whole = analysis.series.tunnels.iter().flat_map(|s| {
-        (0..s.inner_new_bytes.len().max(s.outer_bytes.len())).map(move |i| {
-            json!({
-                "tunnel": s.tunnel,
-                "direction": s.direction,
-                "time": bin_start(s.start, i, bin_ms),
-                "bin_ms": bin_ms,
-                "inner_new_bytes": s.inner_new_bytes.get(i),
-                "outer_bytes": s.outer_bytes.get(i),
-            })
-        })
+        let len = s.inner_new_bytes.len().max(s.outer_bytes.len());
+        (0..len).map(move |i| bin(s, i, bin_ms))
     });
     let around = analysis.series.around_rekeys.iter().flat_map(|s| {
         let tunnel = analysis.rekeys.get(s.rekey).map(|r| r.tunnel);
@@ -237,8 +231,20 @@ fn series(analysis: &Analysis) -> Vec<u8> {
     table(SERIES, whole.chain(around))
 }
 
-fn bin_start(start: Timestamp, bin: usize, bin_ms: f64) -> String {
-    start.plus_seconds(bin as f64 * bin_ms / 1000.0).to_string()
+pub(crate) fn bin_start(start: Timestamp, bin: usize, bin_ms: f64) -> Timestamp {
+    start.plus_seconds(bin as f64 * bin_ms / 1000.0)
+}
+
+/// A bin of a tunnel.
+pub(crate) fn bin(series: &TunnelSeries, at: usize, bin_ms: f64) -> Value {
+    json!({
+        "tunnel": series.tunnel,
+        "direction": series.direction,
+        "time": bin_start(series.start, at, bin_ms),
+        "bin_ms": bin_ms,
+        "inner_new_bytes": series.inner_new_bytes.get(at),
+        "outer_bytes": series.outer_bytes.get(at),
+    })
 }
 
 #[cfg(test)]

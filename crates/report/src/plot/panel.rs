@@ -133,11 +133,8 @@ fn draw_titles(root: &Canvas, focus: &Focus, panel: &Panel, scale: &PanelScale) 
         .map_or_else(String::new, format::clock);
     let unit = format!("{}bit/s", scale.prefix);
     let title = fill!(t, "plot-panel-headline", number = number(panel.rekey), when, unit);
-    root.draw(&Text::new(
-        title,
-        (at(LEFT), at(3)),
-        style::label(focus.t.language(), 12, style::INK),
-    ))?;
+    let font = style::label(t.language(), 12, style::INK);
+    root.draw(&Text::new(title, (at(LEFT), at(3)), font))?;
     let Some(text) = cost_of(focus, panel.rekey) else {
         return Ok(());
     };

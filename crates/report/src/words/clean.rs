@@ -48,12 +48,8 @@ pub(crate) fn said(t: &Catalogue, english: &str, messages: &[Message]) -> String
 
 /// The first of the sentences that `english` and `messages` are.
 pub(crate) fn first_said(t: &Catalogue, english: &str, messages: &[Message]) -> String {
-    let first = english
-        .split_inclusive(". ")
-        .next()
-        .unwrap_or_default()
-        .trim_end();
-    said(t, first, messages.get(..1).unwrap_or_default())
+    let first = english.split_inclusive(". ").next().unwrap_or_default();
+    said(t, first.trim_end(), messages.get(..1).unwrap_or_default())
 }
 
 /// Several of them; each has a message, or none has.

@@ -142,12 +142,8 @@ impl<'a> Focus<'a> {
             true => t.word("rekeys-none-measured"),
             false => fill!(t, "rekeys-hurt", n = hurt),
         }];
-        parts.extend(
-            named
-                .into_iter()
-                .filter(|(_, n)| *n > 0)
-                .map(|(id, n)| fill!(t, id, n)),
-        );
+        let named = named.into_iter().filter(|(_, n)| *n > 0);
+        parts.extend(named.map(|(id, n)| fill!(t, id, n)));
         let parts = t.joined(&parts);
         let rekeys = format::counted(t, "counted-rekeys", all as u64);
         fill!(t, "heading-rekeys", rekeys, parts)

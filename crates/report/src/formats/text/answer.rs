@@ -225,16 +225,12 @@ fn shortened(page: &mut TerminalPage, focus: &Focus, mut table: Table, room: Roo
 fn overlays(page: &mut TerminalPage, focus: &Focus, room: Room) {
     for overlay in focus.analysis.overlays.iter().take(room.others) {
         page.heading(&words::overlay(overlay));
-        let said = words::overlay_sentences(focus.t, overlay);
-        said.iter()
-            .take(room.others)
-            .for_each(|sentence| page.paragraph(sentence));
+        let said = words::overlay_sentences(focus.t, overlay).into_iter();
+        said.take(room.others)
+            .for_each(|sentence| page.paragraph(&sentence));
     }
-    more(
-        page,
-        focus,
-        focus.analysis.overlays.len().saturating_sub(room.others),
-    );
+    let left_out = focus.analysis.overlays.len().saturating_sub(room.others);
+    more(page, focus, left_out);
 }
 
 /// Writes the findings without which the answer must not be read, and other warnings in a few words, one of each kind, and how many more

@@ -159,13 +159,8 @@ fn keys(page: &mut TerminalPage, focus: &Focus) {
         return;
     }
     page.heading(&t.word("heading-keys"));
-    list_key_files(
-        page,
-        focus.t,
-        &analysis.key_files,
-        MOST_ENTRIES,
-        TerminalPage::more,
-    );
+    let files = &analysis.key_files;
+    list_key_files(page, t, files, MOST_ENTRIES, TerminalPage::more);
     page.paragraphs(&missing);
 }
 

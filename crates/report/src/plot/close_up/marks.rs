@@ -83,17 +83,14 @@ fn path(color: RGBColor, opacity: f64, attributes: &str, d: &str) -> String {
 
 /// A dot each.
 fn dots(color: RGBColor, opacity: f64, places: &[(i32, i32)]) -> String {
-    let mut d = String::new();
-    for (x, y) in places {
-        let _ = write!(d, "M{x} {y}h1");
-    }
-    let size = px(3);
-    path(
-        color,
-        opacity,
-        &format!("stroke-width=\"{size}\" stroke-linecap=\"round\""),
-        &d,
-    )
+    let d = at_each(places, |x, y| format!("M{x} {y}h1"));
+    let round = format!("stroke-width=\"{}\" stroke-linecap=\"round\"", px(3));
+    path(color, opacity, &round, &d)
+}
+
+/// The same strokes at each place.
+fn at_each(places: &[(i32, i32)], strokes: impl Fn(i32, i32) -> String) -> String {
+    places.iter().map(|(x, y)| strokes(*x, *y)).collect()
 }
 
 /// A line that keeps its height until the next place.
@@ -114,19 +111,13 @@ fn steps(color: RGBColor, opacity: f64, dashes: &str, places: &[(i32, i32)]) -> 
 
 /// Crosses mark what was lost.
 fn crosses(places: &[(i32, i32)]) -> String {
-    let mut d = String::new();
-    for (x, y) in places {
-        let _ = write!(d, "M{} {}l12 12m0 -12l-12 12", x - 6, y - 6);
-    }
+    let d = at_each(places, |x, y| format!("M{} {}l12 12m0 -12l-12 12", x - 6, y - 6));
     path(LOST, 1.0, "stroke-width=\"3\"", &d)
 }
 
 /// Triangles mark what is sent again.
 fn triangles(places: &[(i32, i32)]) -> String {
-    let mut d = String::new();
-    for (x, y) in places {
-        let _ = write!(d, "M{} {}l7 -12l7 12z", x - 7, y + 6);
-    }
+    let d = at_each(places, |x, y| format!("M{} {}l7 -12l7 12z", x - 7, y + 6));
     path(LOST, 1.0, "stroke-width=\"3\"", &d)
 }
 
@@ -145,6 +136,7 @@ impl CloseUpDrawing<'_> {
     pub(super) fn draw_legend(&self, root: &Canvas, glyphs: &mut String) -> Drawn<()> {
         let y = at(self.height() - 12);
         let font = style::label(self.focus.t.language(), 12, style::MUTED);
+        let font = font.pos(Pos::new(HPos::Left, VPos::Center));
         let mut x = at(LEFT);
         for (glyph, words) in self.entries() {
             let width = width_of(self.focus.t.language(), 12, &words);
@@ -153,12 +145,7 @@ impl CloseUpDrawing<'_> {
             }
             let (from, to) = (x, x + at(MARK - 6));
             *glyphs += &glyph(&[(from, y), ((from + to) / 2, y), (to, y)]);
-            let place = (x + at(MARK), y);
-            root.draw(&Text::new(
-                words,
-                place,
-                font.clone().pos(Pos::new(HPos::Left, VPos::Center)),
-            ))?;
+            root.draw(&Text::new(words, (x + at(MARK), y), font.clone()))?;
             x += at(MARK) + width + at(APART);
         }
         Ok(())

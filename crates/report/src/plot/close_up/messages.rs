@@ -41,10 +41,8 @@ impl CloseUpDrawing<'_> {
         let [upper, lower] = self.lines();
         let (from, to, head) = arrow.direction.pick((lower, upper, 12), (upper, lower, -12));
         let x = self.x(arrow.ms);
-        root.draw(&PathElement::new(
-            vec![(x, from), (x, to)],
-            color.stroke_width(px(1)),
-        ))?;
+        let shaft = vec![(x, from), (x, to)];
+        root.draw(&PathElement::new(shaft, color.stroke_width(px(1))))?;
         let tip = vec![(x, to), (x - 6, to + head), (x + 6, to + head)];
         root.draw(&Polygon::new(tip, color.filled()))?;
         Ok(())
