@@ -44,6 +44,6 @@ fn main() -> ExitCode {
 #[cfg(target_os = "linux")]
 fn without_memory_image() {
     use rustix::process::{DumpableBehavior, set_dumpable_behavior};
-    // Where the kernel refuses it there is nothing to be done.
+    // Nothing can be done if the kernel refuses it.
     let _ = set_dumpable_behavior(DumpableBehavior::NotDumpable);
 }

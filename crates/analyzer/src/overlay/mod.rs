@@ -30,7 +30,7 @@ const AFTER_NANOS: i64 = 2 * NANOS_PER_SECOND;
 /// one place that makes a document of another.
 ///
 /// # Errors
-/// Where a file cannot be read, is not iperf3's, or has no row of a time and a number; and where there are too many.
+/// A file cannot be read, is not iperf3's, or has no row of a time and a number; or there are too many.
 pub fn with_overlays(analysis: Analysis, iperf3: &[PathBuf], samples: &[PathBuf]) -> Result<Analysis, Error> {
     let runs = iperf3.iter().map(|path| (path, of_iperf3(&analysis, path)));
     let tables = samples.iter().map(|path| (path, of_csv(&analysis, path)));

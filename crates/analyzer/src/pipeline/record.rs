@@ -58,7 +58,7 @@ pub struct Record {
     pub(crate) first_fragments: Vec<FirstFragments>,
     /// Time and number of the frames that ended a PPPoE session.
     pub(crate) pppoe_ended: Vec<(Timestamp, u64)>,
-    /// Who sends NAT keepalives (RFC 3948 §2.3), at most [`MOST_KEEPALIVES`].
+    /// Senders of NAT keepalives (RFC 3948 §2.3), at most [`MOST_KEEPALIVES`].
     pub(crate) keepalives: HashSet<IpAddr>,
     /// Packets of ESP that came in part.
     pub(crate) cut_packets: Vec<CutPackets>,

@@ -31,7 +31,7 @@ pub struct ChildSa {
 }
 
 impl ChildSa {
-    /// Its SAs.
+    /// The SAs of both directions, as far as they are known.
     pub(super) fn sas<'a>(&self, evidence: &Evidence<'a>) -> impl Iterator<Item = &'a Association> {
         let associations = evidence.associations;
         self.sa.iter().flatten().map(|&sa| &associations[sa])

@@ -534,7 +534,7 @@ cure-slow-exchange = 鍵計算（DH）の軽い DH グループ（楕円曲線�
 cure-slow-renewal = { cure-slow-exchange }
 cure-l2tp-closed = { $who }の L2TP のログで切断の理由（アイドルタイマー、セッション時間の制限、RADIUS、PPP のオプション）を調べてください。
 cure-l2tp-unanswered = { $who }でこの生存確認を止めるか、間隔と回数を増やしてください（ヤマハ: `l2tp keepalive use off`、pppd: `lcp-echo-failure`）。応答するクライアントに替えても直ります。
-cure-l2tp-silent = { $other }から何も来なかった理由を調べてください。{ $who }の生存確認は、その程度の途切れより長く待つように（pppd: `lcp-echo-failure`、FortiGate: `lcp-max-echo-fails`）、{ $other }も生存確認を行って自動で再ダイヤルするようにしてください（xl2tpd: `redial = yes`、pppd: `persist`、`lcp-echo-interval`）。
+cure-l2tp-silent = { $other }から何も来なかった理由を調べてください。{ $who }の生存確認は、その程度の停止より長く待つように（pppd: `lcp-echo-failure`、FortiGate: `lcp-max-echo-fails`）、{ $other }も生存確認を行って自動で再ダイヤルするようにしてください（xl2tpd: `redial = yes`、pppd: `persist`、`lcp-echo-interval`）。
 cure-l2tp-broken-line = { $who }が自動で再ダイヤルする（xl2tpd: `redial = yes`、pppd: `persist`）ようにし、キープアライブの待ち時間を延ばしてください（pppd: `lcp-echo-failure`）。その前に{ $other }から何も来なかった理由も調べてください。
 cure-monitored = { $who }でこの監視を止めるか、宛先を{ $other }の内側で応答するホスト、送信元をトンネルが運ぶアドレスにしてください（Juniper: `vpn-monitor` の `source-interface`、`destination-ip`、`optimized`、ヤマハ: `ipsec ike keepalive use`）。{ $other }が ping に応答するようにしても直ります。IKE の DPD なら ping は不要です。
 cure-lost-fragments = トンネル内の MTU（L2TP では PPP の MTU）を下げるか、MSS を{ $known ->

@@ -185,13 +185,31 @@ pub(crate) fn finding(t: &Catalogue, f: &Finding) -> String {
     }
 }
 
-/// A warning in a few words, where the catalogue has some for its first message; they take the same arguments.
+/// Warnings that a screen has in a few words.
+const BRIEF: [&str; 10] = [
+    "brief-finding-lost-fragments",
+    "brief-finding-one-direction-loss",
+    "brief-finding-both-directions-loss",
+    "brief-finding-packet-loss",
+    "brief-finding-damaged",
+    "brief-finding-packets-missing",
+    "brief-finding-tiny-fragments",
+    "brief-finding-tiny-segments",
+    "brief-finding-path-mtu",
+    "brief-finding-leak",
+];
+
+/// The same in a few words, by the arguments of its first message.
 pub(crate) fn brief_finding(t: &Catalogue, f: &Finding) -> Option<String> {
-    let mut brief = f.messages.first()?.clone();
-    brief.id.insert_str(0, "brief-");
-    let is_told = f.severity == Severity::Warning && t.has(&brief);
-    let sentence = || clean::sentence(&t.say(&brief));
-    is_told.then(|| fill!(t, "answer-warning", sentence = sentence()))
+    let first = f.messages.first().filter(|_| f.severity == Severity::Warning)?;
+    let is_brief = |id: &&str| id.strip_prefix("brief-") == Some(&first.id);
+    let mut brief = first.clone();
+    brief.id = BRIEF.into_iter().find(is_brief)?.to_owned();
+    Some(fill!(
+        t,
+        "answer-warning",
+        sentence = clean::sentence(&t.say(&brief))
+    ))
 }
 
 /// An answer must not be read without such a finding.

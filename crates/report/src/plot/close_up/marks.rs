@@ -88,7 +88,7 @@ fn dots(color: RGBColor, opacity: f64, places: &[(i32, i32)]) -> String {
     path(color, opacity, &round, &d)
 }
 
-/// The same strokes at each place.
+/// Repeats strokes at each place.
 fn at_each(places: &[(i32, i32)], strokes: impl Fn(i32, i32) -> String) -> String {
     places.iter().map(|(x, y)| strokes(*x, *y)).collect()
 }
